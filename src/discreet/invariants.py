@@ -108,7 +108,7 @@ def Margins(*column_lists: Sequence[str] | str) -> Invariants:  # noqa: N802
 
 
 def Occupied(*columns: str, only: Iterable[object] | None = None) -> Invariants:  # noqa: N802
-    """Which joint cells of the columns hold at least one row; with `only`, which of the listed cells do.
+    """The joint cells of the columns that hold at least one row; with `only`, the listed cells that do.
 
     Raises:
         SchemaError: as `Totals`.

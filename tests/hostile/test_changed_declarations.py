@@ -274,7 +274,7 @@ def test_columns_come_and_go_and_change_places(tried: Tried) -> None:
 
 def without(*place: str) -> Callable[[Identity], Any]:
     """What is fixed, but for one item; columns are fixed by the totals that use them."""
-    real = rules._fixed
+    real = rules._identify
 
     def fixed(identity: Identity) -> Any:
         part, measure, budget = real(identity)
@@ -318,7 +318,7 @@ def test_an_item_that_is_left_out_of_what_is_fixed_is_noticed(
     tried = Tried(tmp_path, plan)
     (value, words) = fixed_in(plan)[field]
     assert all(word in tried.refusal(field, value) for word in words)
-    monkeypatch.setattr(rules, "_fixed", without(*place))
+    monkeypatch.setattr(rules, "_identify", without(*place))
     refusal = tried.refusal(field, value)
     assert not all(word in refusal for word in words)
 
@@ -329,7 +329,7 @@ def test_another_measure_is_refused_by_its_name_alone(tmp_path: Path, monkeypatc
     same = {"budget": {"measure": "pure-dp", "epsilon": 1}}
     field, value = ("budget",), same["budget"]
     assert "measure: zcdp in the ledger, pure-dp now" in tried.refusal(field, value)
-    monkeypatch.setattr(rules, "_fixed", lambda one: (json.loads(one.declaration)["neighbours"], one.budget))
+    monkeypatch.setattr(rules, "_identify", lambda one: (json.loads(one.declaration)["neighbours"], one.budget))
     assert "measure" not in tried.refusal(field, value)
 
 

@@ -135,7 +135,13 @@ def test_a_release_that_is_killed_while_it_writes_is_completed_by_the_same_comma
             done(*RELEASE, "--as", "again")
         assert charges() == max(before, 1) + bool(again.exit_code)
         assert sorted(path.name for path in Path("out").iterdir()) == FILES
-        assert hidden(folder) == [], "the next run removes what the dead left"
+        if hidden(folder):  # it died at the end of an attempt that had committed: the next charge removes its lock
+            assert before == 1
+            assert not again.exit_code
+            assert [Path(path).parent for path in hidden(folder)] == [folder]
+            done(*RELEASE[:2], "--out", "next", "--as", "again")
+            shutil.rmtree("next")
+        assert hidden(folder) == [], "the next run that writes removes what the dead left"
     assert struck >= 3
 
 
@@ -321,7 +327,7 @@ def test_an_error_of_the_system_that_nobody_expects_is_one_sentence(folder: Path
     def fails(path: Path, *more: Any, **options: Any) -> Any:
         raise OSError(28, "No space left on device", "b\udcff")
 
-    monkeypatch.setattr(planning, "checked_plan", fails)
+    monkeypatch.setattr(planning, "check_plan", fails)
     said = refused(2, "check", "plan.toml")
     assert said == "discreet: 'b\\udcff': No space left on device; nothing was spent\n"
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet.domain.rowwise.parsing import MOST_DEPTH, MOST_NODES, parsed
+from discreet.domain.rowwise.parsing import MOST_DEPTH, MOST_NODES, parse
 from discreet.domain.rowwise.tree import Name
 from discreet.engines import open_source
 from discreet.errors import PlanError
@@ -189,11 +189,11 @@ TAILS = [
 @pytest.mark.parametrize("item", ITEMS)
 def test_nothing_but_expressions_of_one_row_is_a_column(item: str) -> None:
     if item in NAMES:  # to the grammar these are columns
-        assert isinstance(parsed(f"SELECT {item} AS out FROM source").items[0].expression, Name)
+        assert isinstance(parse(f"SELECT {item} AS out FROM source").items[0].expression, Name)
         return
     for query in (f"SELECT {item} AS out FROM source", f"SELECT x, {item} AS out FROM source"):
         with pytest.raises(PlanError, match=r"query: "):
-            parsed(query)
+            parse(query)
 
 
 NAMES = {"row_number", "count"}
@@ -203,7 +203,7 @@ NAMES = {"row_number", "count"}
 @pytest.mark.parametrize("tail", TAILS)
 def test_nothing_but_the_source_is_read(tail: str) -> None:
     with pytest.raises(PlanError, match=r"query: "):
-        parsed(f"SELECT x AS out {tail}")
+        parse(f"SELECT x AS out {tail}")
 
 
 @pytest.mark.parametrize(
@@ -223,13 +223,13 @@ def test_nothing_but_the_source_is_read(tail: str) -> None:
 )
 def test_what_is_not_one_select_is_refused(query: str) -> None:
     with pytest.raises(PlanError, match=r"query: "):
-        parsed(query)
+        parse(query)
 
 
 @pytest.mark.parametrize("given", [None, 7, b"SELECT x FROM source", ["SELECT"]])
 def test_what_is_not_a_text_is_refused(given: object) -> None:
     with pytest.raises(PlanError, match="must be a text"):
-        parsed(given)  # type: ignore[arg-type]
+        parse(given)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -251,15 +251,15 @@ def test_what_is_not_a_text_is_refused(given: object) -> None:
 )
 def test_depth_is_bounded_and_refused_in_words(expression: str) -> None:
     with pytest.raises(PlanError, match=f"more than {MOST_DEPTH}"):
-        parsed(f"SELECT {expression} AS out FROM source")
+        parse(f"SELECT {expression} AS out FROM source")
 
 
 def test_size_is_bounded() -> None:
     listed = ", ".join(map(str, range(MOST_NODES + 1)))
     with pytest.raises(PlanError, match=f"more than {MOST_NODES}"):
-        parsed(f"SELECT x IN ({listed}) AS out FROM source")
+        parse(f"SELECT x IN ({listed}) AS out FROM source")
     with pytest.raises(PlanError, match="characters"):
-        parsed("SELECT x" + " " * 100_000 + "FROM source")
+        parse("SELECT x" + " " * 100_000 + "FROM source")
 
 
 def test_what_is_as_deep_and_as_long_as_allowed_is_computed() -> None:
@@ -297,5 +297,5 @@ def test_random_words_are_refused_or_read_and_nothing_else(seed: int) -> None:
     for _ in range(200):
         text = " ".join(["SELECT", *(rng.choice(words) for _ in range(rng.randrange(12))), "AS out FROM source"])
         with suppress(PlanError):
-            select = parsed(text)
-            assert parsed(str(select)) == select
+            select = parse(text)
+            assert parse(str(select)) == select

@@ -18,7 +18,9 @@ import numpy as np
 import discreet as dp
 from discreet.cube.queries import (
     Dispersion,
+    Excess,
     Factor,
+    ImputedSum,
     LevelCounts,
     NonNullCount,
     PairSum,
@@ -122,6 +124,10 @@ def columns(query: object) -> list[str]:
         return [query.x.column, query.y.column]
     if isinstance(query, QuantileIntervals):
         return [query.centres.column]
+    if isinstance(query, Excess):
+        return [query.recorded.column, query.clamped.column]
+    if isinstance(query, ImputedSum):
+        return [query.filled.column, query.known.column]
     return [query.column] if hasattr(query, "column") else []
 
 
@@ -138,8 +144,9 @@ def records(plan: Plan) -> list[dict[str, object]]:
     names = list(plan.schema.columns)
     for values in product(*(raw_values(plan.schema[name]) for name in names)):
         laws = [literal_rows.after_steps(plan, name, value) for name, value in zip(names, values, strict=True)]
+        before = literal_rows.before_steps(plan, "v", values[names.index("v")]) if plan.target is not None else {}
         for final in product(*laws):
-            found.setdefault(final, dict(zip(names, final, strict=True)))
+            found.setdefault((*final, *before.values()), {**dict(zip(names, final, strict=True)), **before})
     return list(found.values())
 
 
@@ -365,6 +372,38 @@ def cases(neighbours: dp.AddRemove | dp.ReplaceOne, upper: int) -> Iterator[Case
         yield from (Case(plan, query) for query in queries(plan))
     for plan in plans_of_pairs(neighbours, upper):
         yield from (Case(plan, query) for query in pairs(plan))
+    for plan in plans_of_originals(neighbours, upper):
+        yield from (Case(plan, query) for query in sums_in_parts(plan))
+
+
+# The table as recorded --------------------------------------------------------------------------------------------------
+
+
+def plans_of_originals(neighbours: dp.AddRemove | dp.ReplaceOne, upper: int) -> Iterator[Plan]:
+    """A column that is clamped, or imputed, or both; all rows or some, in groups or not."""
+    table = dp.Table(schema(upper), neighbours)
+    for low, high in ((0, 2), (1, upper), (1, 2)):
+        cut = table.clamp({"v": (low, high)})
+        for one, by in product((cut, cut.impute({"v": dp.Uniform()}), cut.where({"g": ["x"]})), ([], ["g"])):
+            yield one.group_by(*by).agg(dp.sum("v", **NULLS)).original()
+    for by in ([], ["g"]):
+        yield table.impute({"v": dp.Uniform()}).group_by(*by).agg(dp.sum("v")).original()
+
+
+def sums_in_parts(plan: Plan) -> Iterator[Excess | ImputedSum]:
+    """What the clamp cuts off, from both ends and about its middle, and what is imputed."""
+    raw, after = plan.facts["v as recorded"], plan.facts["v"]
+    cut = "v" if after.nullable else "v as clamped"
+    width = after.high - after.low
+    if (after.low, after.high) != (raw.low, raw.high):
+        for slope, moved in product((1, 2, 3), (0, 1, 2)):
+            recorded = WeightedSum("v as recorded", -moved, slope, raw.high)
+            clamped = WeightedSum(cut, slope * after.low, slope, width)
+            yield Excess(recorded, clamped, -slope * after.low - moved, slope * (raw.high - after.high) - moved)
+    if not after.nullable:
+        for first, slope in ((after.low, 1), (-width, 2), (-1, 1), (3, -2), (-7, 3)):
+            known = "v as recorded" if (after.low, after.high) == (raw.low, raw.high) else cut
+            yield ImputedSum(WeightedSum("v", first, slope, width), WeightedSum(known, first, slope, width))
 
 
 # Pairs of columns -------------------------------------------------------------------------------------------------------

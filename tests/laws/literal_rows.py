@@ -17,7 +17,17 @@ from itertools import combinations, combinations_with_replacement, product
 import numpy as np
 
 import discreet as dp
-from discreet.cube.queries import LevelCounts, NonNullCount, PairSum, RowCount, Squares, TableCounts, WeightedSum
+from discreet.cube.queries import (
+    Excess,
+    ImputedSum,
+    LevelCounts,
+    NonNullCount,
+    PairSum,
+    RowCount,
+    Squares,
+    TableCounts,
+    WeightedSum,
+)
 from discreet.domain.groups import CategoryGroup, group_labels
 from discreet.domain.row_samples import SampleEach, SampleRows
 from discreet.domain.steps import Clamp, ClampCategories, Impute, Where, WhereIn
@@ -80,6 +90,15 @@ def after_steps(plan: Plan, name: str, value: object) -> dict[object, Fraction]:
     return law
 
 
+def before_steps(plan: Plan, name: str, value: object) -> dict[str, object]:
+    """The value under the names by which originals ask for it: as it was recorded, and after its clamps alone."""
+    recorded = cut = cleaned(plan.schema[name], value)
+    for step in plan.steps:
+        if isinstance(step, Clamp) and step.column == name and cut is not None:
+            cut = min(max(cut, step.low), step.high)
+    return {f"{name} as recorded": recorded, f"{name} as clamped": cut}
+
+
 def passes(plan: Plan, record: dict[str, object]) -> bool:
     for step in plan.steps:
         match step:
@@ -129,6 +148,11 @@ def parts(query: object, plan: Plan, record: dict[str, object]) -> list[tuple[in
                 return []
             powers = [(one.first + one.slope * (record[one.column] - one.low)) ** one.power for one in (x, y)]
             return [(0, 0, powers[0] * powers[1] - shift)]
+        case Excess(recorded=raw, clamped=cut):
+            both = [parts(one, plan, record) for one in (raw, cut)]
+            return [(0, 0, both[0][0][2] - both[1][0][2])] if all(both) else []
+        case ImputedSum(filled=filled, known=known):
+            return [] if record[known.column] is not None else parts(filled, plan, record)
     value = record[query.column]
     if value is None:
         return []
@@ -147,9 +171,10 @@ def parts(query: object, plan: Plan, record: dict[str, object]) -> list[tuple[in
 
 def lowest(plan: Plan, name: str, width: int) -> int:
     """The least value that is left after the clamps; `width` says how far the greatest is above it."""
-    low, high = 0, int(plan.schema[name].upper)
+    column = name.split(" as ", maxsplit=1)[0]
+    low, high = 0, int(plan.schema[column].upper)
     for step in plan.steps:
-        if isinstance(step, Clamp) and step.column == name:
+        if isinstance(step, Clamp) and step.column == column and not name.endswith(" as recorded"):
             low, high = (min(max(bound, step.low), step.high) for bound in (low, high))
     assert high - low == width
     return low

@@ -147,7 +147,7 @@ def reserve(world: World, place: int, names: tuple[str, ...], rules: Rules) -> I
     except LedgerError:
         yield with_process(world, place, replace(one, step="done"))
         return
-    older = attempts.renewed(found, account, asked)
+    older = attempts.find_renewed(found, account, asked)
     written = [("fail", each.name, each.sequence, 0, "") for each in older]
     first = len(world.entries) + len(written) + 1
     fresh = iter(range(first, first + len(wanted)))

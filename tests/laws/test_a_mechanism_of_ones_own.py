@@ -22,8 +22,8 @@ from discreet.exact.numbers import text
 from discreet.mechanisms import Mechanism, Noise, NoiseWords, Sensitivity, Vector, candidates, law_of_cell, registry
 from discreet.mechanisms.adding import add_noise
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers
-from discreet.mechanisms.held import where_held
-from discreet.mechanisms.losses import audited_cells, squared_loss
+from discreet.mechanisms.held import restrict_to_held
+from discreet.mechanisms.losses import audit_cells, squared_loss
 from discreet.noise import DiscreteGaussian
 from discreet.noise.bits import Bits
 from discreet.privacy import ZCDP
@@ -71,7 +71,7 @@ class Toy:
         return {"noise": WORDS.name, WORDS.parameter: text(self.sigma2)}
 
     def prepare_audit(self) -> Audited:
-        return audited_cells(self, squared_loss(self.variance()), squared=True, is_gdp=False)
+        return audit_cells(self, squared_loss(self.variance()), squared=True, is_gdp=False)
 
 
 def offered(share: Fraction) -> Mechanism:
@@ -80,7 +80,7 @@ def offered(share: Fraction) -> Mechanism:
     def found(answer: Answer, sensitivity: Sensitivity, guarantee: Guarantee) -> Iterator[Noise]:
         sigma2 = guarantee.lattice_variance(sensitivity.l2_squared)
         if isinstance(answer, Vector) and sigma2 is not None:
-            yield where_held(answer, Toy(share * sigma2))
+            yield restrict_to_held(answer, Toy(share * sigma2))
 
     return Mechanism((WORDS,), found)
 

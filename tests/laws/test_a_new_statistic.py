@@ -18,7 +18,7 @@ from tests.builders import plan_text
 import discreet as dp
 from discreet.cli import starting
 from discreet.cube.cells import codes_of
-from discreet.cube.queries.base import added_up, change_of_sum, numbers_added
+from discreet.cube.queries.base import add_up, change_of_sum, numbers_added
 from discreet.domain.codes import NULL
 from discreet.mechanisms import Sensitivity, worst
 from discreet.pages.explain import explain
@@ -32,7 +32,7 @@ from discreet.statistics.common import (
     NumberColumn,
     OneNumber,
     check_column_name,
-    checked_weight,
+    check_weight,
     one_column,
     option_string,
     skips_nulls,
@@ -83,7 +83,7 @@ class Threefold:
         return part.has_codes(self.column)
 
     def answer(self, cube, brought, cells, _facts):
-        return added_up(lambda some: 3 * some.rows * (codes_of(brought, some, self.column) != NULL), cube, brought, cells)
+        return add_up(lambda some: 3 * some.rows * (codes_of(brought, some, self.column) != NULL), cube, brought, cells)
 
     def literally(self, row):
         return [] if row[self.column] is None else [(0, 0, 3)]
@@ -93,7 +93,7 @@ class Threefold:
 
 
 def tripled(column, *, weight=1, nulls=None):
-    return Statistic(Tripled(), column, f"tripled_{check_column_name(column)}", checked_weight(weight), skips_nulls(nulls))
+    return Statistic(Tripled(), column, f"tripled_{check_column_name(column)}", check_weight(weight), skips_nulls(nulls))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,9 @@ from math import comb
 
 import pytest
 
+from discreet.noise.single.laws import DiscreteLaplace
 from discreet.releases.derived import before_sampling as module
-from discreet.releases.derived.linear import constant
+from discreet.releases.derived.linear import Cell, Linear, constant
 
 HALF = Fraction(1, 2)
 RATES = [Fraction(1, 10), Fraction(1, 2), Fraction(3, 4)]
@@ -23,6 +24,11 @@ TABLES = [(0, 0, 0, 3), (3,) * 9, (0, 1, 2, 3, 3, 0, 1, 3), (1, 0, 0, 0, 0, 0, 0
 
 def design(rate: Fraction, rows: int | None = None, lower: int = 0, upper: int = 3) -> dict[str, object]:
     return {"rate": str(rate), "rows": rows, "lower": str(lower), "upper": str(upper)}
+
+
+def noisy(value: int, scale: int) -> Linear:
+    cell = Cell("draw", f"query {scale}", 0, DiscreteLaplace(Fraction(scale)), tied=False)
+    return Linear(Fraction(value), ((Fraction(1), cell),))
 
 
 def samples(values: Sequence[int], rate: Fraction, rows: int | None) -> Iterator[tuple[tuple[int, ...], Fraction]]:
@@ -104,6 +110,22 @@ def test_no_interval_is_vacuous():
     assert 1870 < count.low < 2000 < count.high < 2130
     assert 5400 < total.low < 6000 < total.high < 6600
     assert 1.3 < mean.low < 1.5 < mean.high < 1.7
+
+
+def test_the_noise_of_the_sample_moves_both_ends():
+    """As if the sample had as many rows, or as large a sum, as the noise allows for at its part of what may fail."""
+    level, rate = Fraction(95, 100), HALF
+    sums, counts = (noisy(value, scale) for value, scale in ((9000, 40), (4000, 30)))
+    half = sums.half_width(1 - (1 - level) / 5)
+    for bound in (None, Fraction(3)):
+        found = module._figure(sums, bound, design(rate), level)
+        apart = [module._figure(constant(sums.value + sign * half), bound, design(rate), level) for sign in (-1, 1)]
+        assert (found.low, found.high) == (apart[0].low, apart[1].high)
+    ends = Fraction(0), Fraction(3)
+    whole = module._mean_figure(sums, counts, ends, design(rate), level)
+    for quiet in ((constant(sums.value), counts), (sums, constant(counts.value))):
+        found = module._mean_figure(*quiet, ends, design(rate), level)
+        assert whole.low < found.low < found.high < whole.high
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ from discreet.mechanisms.held import HeldCells
 from discreet.mechanisms.k_norm import K_NORM, KNormLaplace
 from discreet.mechanisms.laplace import LAPLACE, LaplaceNoise
 from discreet.mechanisms.lattice_gaussian import LatticeGaussian
-from discreet.mechanisms.losses import copied_structure
+from discreet.mechanisms.losses import copy_structure
 from discreet.mechanisms.quantile_choice import QUANTILE_CHOICE
 from discreet.mechanisms.sum_zero import SUM_ZERO, PairedLaplace, SumZeroLaplace
 from discreet.pages.report.promise import comparison_words, detection_words, figures_of, measure_words
@@ -101,7 +101,7 @@ def test_every_query_says_what_it_is(kind: type) -> None:
         assert least <= most
     assert query.widths()
     assert min(query.widths()) >= 1
-    assert set(query.columns()) <= {"g", "v", "w"}
+    assert {name.split(" as ")[0] for name in query.columns()} <= {"g", "v", "w"}
     assert query.nullable(case.plan.facts) in {True, False}
     assert query.contribution()
     assert case.declared.within.l1 >= 0
@@ -449,7 +449,7 @@ ASKED = quote(dp.Table(SCHEMA, dp.AddRemove()).agg(dp.count()), PureDP(1))
 FOREIGN: dict[str, Callable[[Any], object]] = {
     "sums of 0 on a foreign lattice": lambda one: list(SUM_ZERO.candidates(_on(one), Sensitivity(1, 1), PureDP(1))),
     "a hull on a foreign lattice": lambda one: list(K_NORM.candidates(_on(one), Sensitivity(1, 1), PureDP(1))),
-    "copies of a foreign lattice": lambda one: copied_structure(one, np.arange(1), 1),
+    "copies of a foreign lattice": lambda one: copy_structure(one, np.arange(1), 1),
     "half-widths on a foreign lattice": lambda one: LatticeGaussian(_shaped(one), Fraction(1)).half_widths(HALF),
     "a Gaussian on a foreign lattice": lambda one: LatticeGaussian(_shaped(one), Fraction(1)).can_be_drawn(),
     "row targets": lambda one: row_targets(ASKED.plan, one, None),

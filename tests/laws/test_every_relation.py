@@ -17,7 +17,7 @@ from tests.builders import plan_text
 import discreet as dp
 from discreet.domain import neighbours
 from discreet.domain.draws import Poisson, WithoutReplacement, draws
-from discreet.domain.neighbours import AddRemove, ReplaceOne, relation_named, relations
+from discreet.domain.neighbours import AddRemove, ReplaceOne, find_relation, relations
 from discreet.errors import ArgumentError
 from discreet.pages.report.page import render
 from discreet.pages.report.promise import comparison_words, detection_words, figures_of
@@ -94,7 +94,7 @@ def test_every_relation_has_an_example_and_words_of_its_own() -> None:
     assert set(EXAMPLES) == set(relations())
     for words in ("word", "about", "change", "compared", "guess", "holds"):
         assert len({getattr(kind, words) for kind in relations()}) == len(relations())
-    assert [relation_named(kind.word) for kind in relations()] == list(relations())
+    assert [find_relation(kind.word) for kind in relations()] == list(relations())
 
 
 @pytest.mark.parametrize("kind", relations())
@@ -125,7 +125,7 @@ def test_every_relation_has_a_draw_and_every_draw_one_relation() -> None:
 
 def test_an_unknown_word_is_never_another_relation() -> None:
     with pytest.raises(ArgumentError, match="relation='replace-two' is unknown"):
-        relation_named("replace-two")
+        find_relation("replace-two")
 
 
 # The recipe -------------------------------------------------------------------------------------------------------------

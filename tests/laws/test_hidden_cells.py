@@ -144,7 +144,7 @@ def test_groups_that_a_condition_empties_are_not_printed() -> None:
     assert released(none, rows).table.height == 2, "a release always prints something"
     dropped = start.where({"v": (2, 2)}).group_by(dp.bins("v", [0, 1]), nulls="drop").agg(dp.count())
     assert released(dropped, rows).table["v"].to_list() == ["[0, 1)"], "but no null group that is dropped"
-    assert shown.shown_groups(dropped) == 1
+    assert shown.count_shown(dropped) == 1
 
 
 def test_the_number_of_rows_is_never_the_number_of_those_that_count() -> None:
@@ -257,7 +257,7 @@ def test_a_condition_in_place_of_hiding_is_noticed_beside_totals() -> None:
 
 
 def test_a_number_of_rows_that_passes_for_that_of_the_printed_rows_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "sums_shown", lambda sums, _shown, _hidden: sums)
+    monkeypatch.setattr(module, "show_sums", lambda sums, _shown, _hidden: sums)
     with pytest.raises(AssertionError):
         test_the_number_of_rows_is_never_the_number_of_those_that_count()
 
@@ -271,7 +271,7 @@ def test_another_row_that_is_hidden_is_noticed(monkeypatch: pytest.MonkeyPatch) 
 def test_what_is_hidden_is_a_function_of_the_plan() -> None:
     plan = dp.Table(schema(), dp.AddRemove()).group_by("g", "f", nulls={"f": "drop"}).agg(dp.count())
     assert [shown.hidden_labels(plan, group) for group in plan.group_by] == [frozenset(), {2}]
-    assert shown.shown_groups(plan) == 6
+    assert shown.count_shown(plan) == 6
     assert facts_of(plan.schema, plan.neighbours).columns["f"].nullable
 
 

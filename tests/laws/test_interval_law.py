@@ -17,7 +17,7 @@ from discreet.domain.neighbours import AddRemove, ReplaceOne
 from discreet.errors import ArgumentError, InternalError
 from discreet.mechanisms import interval_choice
 from discreet.mechanisms.base import Around
-from discreet.mechanisms.interval_choice import ExponentialIntervals, held_to, intervals_change, intervals_for
+from discreet.mechanisms.interval_choice import ExponentialIntervals, hold_to, intervals_change, intervals_for
 from discreet.noise.bits import system_bits
 from discreet.noise.single import exponential
 from discreet.privacy import GDP, ZCDP, PureDP
@@ -190,7 +190,7 @@ def coverages(tables, size: int, centres, level: Fraction = LEVEL):
 
 def tight() -> list[tuple[int, ...]]:
     """Heaps that leave the intervals that miss no margin by next to nothing, and the others just the wanted one."""
-    many = interval_choice.margin_wanted(Fraction(1, 2), Fraction(1, 20), LEVEL) // 2
+    many = interval_choice.find_margin(Fraction(1, 2), Fraction(1, 20), LEVEL) // 2
     return [(0,) * 2000 + (25,) * (between) + (39,) * (2001 - between) for between in range(many, 2 * many, 8)]
 
 
@@ -232,11 +232,11 @@ MUTANTS = {
     "all intervals weigh the same": (
         Mutant(interval_choice, "weights", "-(-found[-1] * 8 // 5)", "1"), False),
     "the margin forgets how many miss": (
-        Mutant(interval_choice, "margin_wanted", "level / (1 - level) / Fraction(3, 2)", "level / (1 - level) / 3"), False),
+        Mutant(interval_choice, "find_margin", "level / (1 - level) / Fraction(3, 2)", "level / (1 - level) / 3"), False),
     "the margin is half as large": (
-        Mutant(interval_choice, "margin_wanted", ") / rate))", ") / rate / 2))"), False),
+        Mutant(interval_choice, "find_margin", ") / rate))", ") / rate / 2))"), False),
     "no margin": (
-        Mutant(interval_choice, "margin_wanted", "return max(1, ceil(", "return 0 * max(1, ceil("), False),
+        Mutant(interval_choice, "find_margin", "return max(1, ceil(", "return 0 * max(1, ceil("), False),
     "the change of a loss is halved": (
         Mutant(interval_choice, "_choose", "rate = law.reach / (2 * max(", "rate = law.reach / (max("), True),
     "the smaller factor of a loss counts": (
@@ -258,9 +258,9 @@ def test_a_mutant_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_level_of_a_statistic_is_that_of_its_intervals() -> None:
     law = ExponentialIntervals(SIZE, 1, (Fraction(1, 2),), Fraction(1))
-    assert held_to(law, Fraction(999, 1000)).level == Fraction(999, 1000)
-    assert held_to(law, LEVEL) == law
-    assert law.rank_error(LEVEL) < held_to(law, Fraction(999, 1000)).rank_error(LEVEL)
+    assert hold_to(law, Fraction(999, 1000)).level == Fraction(999, 1000)
+    assert hold_to(law, LEVEL) == law
+    assert law.rank_error(LEVEL) < hold_to(law, Fraction(999, 1000)).rank_error(LEVEL)
     with pytest.raises(InternalError, match="no additive noise"):
         law.half_widths(LEVEL)
 

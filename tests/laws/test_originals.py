@@ -15,9 +15,12 @@ import numpy as np
 import pytest
 
 import discreet as dp
+from discreet.cube.queries import Excess, ImputedSum, NonNullCount, RowCount, WeightedSum
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
+from discreet.mechanisms import Sensitivity
 from discreet.mechanisms.laplace import LaplaceNoise
+from discreet.noise.bits import system_bits
 from discreet.privacy.coordinates import coordinates
 from discreet.quotes import allocate, statuses
 from discreet.quotes.allocate import quote
@@ -93,22 +96,22 @@ def test_beside_a_sum_that_stays_or_becomes_null_the_count_is_free(spend):
     assert largest_loss(asked) == 1
 
 
-def forgets_known(query, change, facts, neighbours):
-    found = _STAYS(query, change, facts, neighbours)
-    return replace(found, known=found.once_null)
+def forgets_known(query, change, facts, change_by):
+    found = _STAYS(query, change, facts, change_by)
+    return replace(found, known=replace(found.known, within=found.once_null))
 
 
-def forgets_nulls(query, change, facts, neighbours):
-    found = _STAYS(query, change, facts, neighbours)
-    return replace(found, once_null=found.known)
+def forgets_nulls(query, change, facts, change_by):
+    found = _STAYS(query, change, facts, change_by)
+    return replace(found, once_null=found.known.within)
 
 
-_STAYS = statuses._stays
+_STAYS = statuses._by_status
 
 
 @pytest.mark.parametrize("mutant", [forgets_known, forgets_nulls])
 def test_a_cost_that_forgets_one_of_the_two_things_would_be_noticed(mutant, monkeypatch):
-    monkeypatch.setattr(statuses, "_stays", mutant)
+    monkeypatch.setattr(statuses, "_by_status", mutant)
     table = dp.Table(SCHEMA, dp.ReplaceOne(rows=2))
     asked = [(dp.mean("v", **SKIP),), (dp.sum("v", weight="0.1", **SKIP), dp.count("v"))]
     assert max(largest_loss(quote(table.agg(*one).original(), dp.ZCDP(1))) for one in asked) > 1
@@ -185,3 +188,134 @@ def test_no_interval_is_narrower_than_any_interval_can_be(rows):
         asked = quote(table.agg(dp.sum("v")).original(prepared=False), dp.GDP(str(mu)))
         bound = 6 * sum(max(0.0, normal.cdf(1.645 - k * mu) - 0.05) for k in range(1, rows + 1))
         assert 2 * dict(asked.expected)["sum_v_original"] >= bound > 0
+
+
+# Sums in parts ----------------------------------------------------------------------------------------------------------
+
+
+def value_of(name, row, clamp):
+    """What a column is under one of its names, for a row (group, recorded value, drawn value)."""
+    _, recorded, drawn = row
+    if name.endswith("recorded"):
+        return recorded
+    cut = None if recorded is None else min(max(recorded, clamp[0]), clamp[1])
+    return cut if name.endswith("clamped") or recorded is not None else drawn
+
+
+def literally(query, row, clamp, *, lowest):
+    """What a row adds to a query, from the words of the query alone."""
+
+    def integer(part):
+        value = value_of(part.column, row, clamp)
+        low = lowest if part.column.endswith("recorded") else clamp[0]
+        return None if value is None else part.first + part.slope * (value - low)
+
+    match query:
+        case NonNullCount(column=column):
+            return int(value_of(column, row, clamp) is not None)
+        case RowCount():
+            return 1
+        case Excess(recorded=recorded, clamped=clamped):
+            return 0 if row[1] is None else integer(recorded) - integer(clamped)
+        case ImputedSum(filled=filled):
+            return 0 if row[1] is not None else integer(filled)
+        case WeightedSum():
+            return integer(query) or 0
+    raise AssertionError(query)
+
+
+def loss_of_rows(asked, clamp):
+    """The largest loss over all pairs of rows, each in one of two groups, whatever is drawn for their nulls."""
+    values = [(v, 0) for v in (0, *clamp, 3, 6)] + [(None, drawn) for drawn in clamp]
+    groups = ["x", "y"] if asked.plan.group_by else ["x"]
+    rows = [(g, *value) for g in groups for value in values]
+    added = isinstance(asked.plan.neighbours, dp.AddRemove)
+    worst = Fraction(0)
+    for first, second in product([None] if added else rows, rows):
+        loss = Fraction(0)
+        for one in asked.measured:
+            moved = dict.fromkeys(groups, 0)
+            for row, sign in ((first, -1), (second, 1)):
+                if row is not None:
+                    moved[row[0]] += sign * literally(one.query, row, clamp, lowest=0)
+            plain = isinstance(one.law, LaplaceNoise)
+            size = sum(abs(part) if plain else part**2 for part in moved.values())
+            loss += size / one.law.scale if plain else Fraction(size) / (2 * one.law.sigma2)
+        worst = max(worst, loss)
+    return worst
+
+
+IN_PARTS = [
+    (clamp, imputed, by, asked)
+    for clamp in [(0, 3), (2, 3), (0, 6), (1, 5)]
+    for imputed in (True, False)
+    for by in ([], ["g"])
+    for asked in ((dp.mean("v", **SKIP),), (dp.sum("v", **SKIP), dp.mean("v", **SKIP)), (dp.sum("v", **SKIP),))
+]
+
+
+def in_parts(clamp, imputed, by, asked, neighbours):
+    table = dp.Table(dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 6)), neighbours).clamp({"v": clamp})
+    table = table.impute({"v": dp.Uniform()}) if imputed else table
+    return table.group_by(*by).agg(*asked).original()
+
+
+@pytest.mark.parametrize("neighbours", RELATIONS, ids=["add-remove", "replace-one"])
+@pytest.mark.parametrize("spend", SPENDS, ids=["pure", "zcdp"])
+def test_sums_in_parts_lose_no_more_than_the_spend(neighbours, spend):
+    losses = []
+    for clamp, imputed, by, asked in IN_PARTS:
+        quoted = quote(in_parts(clamp, imputed, by, asked, neighbours), spend)
+        losses.append(loss_of_rows(quoted, clamp))
+    assert max(losses) <= 1
+    assert sum(loss == 1 for loss in losses) >= len(losses) / 3
+
+
+def test_what_is_imputed_is_free_beside_what_is_known():
+    """O5: a row is in one of both sums."""
+    quoted = quote(in_parts((0, 6), True, [], (dp.sum("v"),), dp.ReplaceOne(rows=5)), dp.ZCDP("0.5"))
+    parts = [one for one in quoted.measured if isinstance(one.query, WeightedSum | ImputedSum)]
+    assert [one.law.sigma2 for one in parts] == [36, 36]
+    assert loss_of_rows(quoted, (0, 6)) == Fraction(1, 2)
+
+
+def test_a_sum_of_what_is_drawn_changes_where_the_column_is_null_alone():
+    asked = quote(in_parts((0, 3), True, [], (dp.sum("v"),), dp.ReplaceOne(rows=5)), dp.ZCDP(1))
+    (drawn,) = [one.query for one in asked.measured if isinstance(one.query, ImputedSum)]
+    row = allocate._OneRow(cells=1, skipped=False, neighbours=dp.ReplaceOne(rows=5))
+    facts = asked.plan.facts
+    found = statuses._by_status(drawn, drawn.change(row, facts), facts, lambda query, known: query.change(row, known))
+    assert found.known.within == Sensitivity(0, 0)
+    assert found.null.within == Sensitivity(6, 36)
+    assert found.once_null == Sensitivity(3, 9)
+
+
+def test_an_excess_without_its_negative_part_would_be_noticed():
+    quoted = quote(in_parts((2, 3), False, [], (dp.sum("v", **SKIP),), dp.ReplaceOne(rows=5)), dp.PureDP(1))
+    (excess,) = [one.query for one in quoted.measured if isinstance(one.query, Excess)]
+    assert (excess.least, excess.most) == (-5, 5)  # from −2 to 3 about their middle, in halves
+    found = {literally(excess, ("x", value, 0), (2, 3), lowest=0) for value in range(7)}
+    assert (min(found), max(found)) == (excess.least, excess.most)
+
+
+@pytest.mark.parametrize("neighbours", [dp.AddRemove(), dp.ReplaceOne(rows=80)], ids=["add-remove", "replace-one"])
+@pytest.mark.parametrize("imputed", [True, False])
+@pytest.mark.parametrize("by", [[], ["g"]])
+def test_parts_add_up_to_the_raw_sum_and_to_the_prepared_one(neighbours, imputed, by):
+    rng = np.random.default_rng(3)
+    rows = [(str(rng.choice(["x", "y"])), None if rng.random() < 0.3 else int(rng.integers(0, 7))) for _ in range(80)]
+    clamp = (1, 4)
+    table = dp.Table(SCHEMA, neighbours).clamp({"v": clamp})
+    table = table.impute({"v": dp.Uniform(lower=2, upper=2)}) if imputed else table
+    asked = quote(table.group_by(*by).agg(dp.sum("v", **SKIP), dp.mean("v", **SKIP)).original(), dp.ZCDP(1))
+    (scan,) = asked.plan.layout.scans
+    cube = ReferenceEngine(HEADER, rows).aggregate(scan.axes, scan.moments)
+    answers = exact_answers(asked, [cube], system_bits())
+    found = {one.name: one.estimate for one in estimate_statistics(asked, answers)}
+    for place, group in enumerate(["x", "y"] if by else [None]):
+        own = [v for g, v in rows if group in (None, g)]
+        known = [v for v in own if v is not None]
+        cut = [min(max(v, 1), 4) for v in known] + ([2] * (len(own) - len(known)) if imputed else [])
+        for name, values in (("v", cut), ("v_original", known)):
+            assert found[f"sum_{name}"].value[place] == pytest.approx(sum(values))
+            assert found[f"mean_{name}"].value[place] == pytest.approx(np.mean(values))

@@ -74,7 +74,7 @@ def commits_after_failure(patch: pytest.MonkeyPatch) -> None:
 
 def charges_without_a_wish(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(attempts, "_require_given_up", lambda *_: None)
-    patch.setattr(attempts, "renewed", lambda book, account, asked: [])
+    patch.setattr(attempts, "find_renewed", lambda book, account, asked: [])
     patch.setattr(book, "_is_free", lambda *_: True)
 
 

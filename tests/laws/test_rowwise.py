@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 
 from discreet.domain.rowwise.operations import TYPES, Operation, strict
-from discreet.domain.rowwise.parsing import parsed
+from discreet.domain.rowwise.parsing import parse
 from discreet.domain.rowwise.registry import OPERATIONS
 from discreet.domain.rowwise.tree import Call, Expression, Item, Literal, Name, Select
-from discreet.domain.rowwise.typed import Applied, Cell, Constant, Typed, typed, value_of
+from discreet.domain.rowwise.typed import Applied, Cell, Constant, Typed, infer_types, value_of
 from discreet.engines.duckdb import rowwise as duckdb_rowwise
 
 from .every_operation import (
@@ -197,7 +197,7 @@ def test_the_canonical_text_reads_back_as_the_same_tree(seed: int) -> None:
     tree = untyped(random_call(rng, rng.choice(TYPES), rng.randrange(1, 6)))
     if is_writable(tree):
         select = Select((Item("out", tree),))
-        again = parsed(str(select))
+        again = parse(str(select))
         assert str(again) == str(select)
         assert again == select
 
@@ -297,8 +297,8 @@ QUERIES = [
 @pytest.mark.parametrize("query", QUERIES)
 def test_a_query_means_what_sql_means(query: str) -> None:
     """On values at which nothing fails, DuckDB gives the same for the user's own text as for the tree."""
-    tree = parsed(f"SELECT {query} AS out FROM source").items[0].expression
-    call = typed(tree, {f"{type_}{place}": type_ for type_ in TYPES for place in (0, 1)})
+    tree = parse(f"SELECT {query} AS out FROM source").items[0].expression
+    call = infer_types(tree, {f"{type_}{place}": type_ for type_ in TYPES for place in (0, 1)})
     cells = cells_in(call)
     rows = [dict(zip([c.name for c in cells], vs, strict=True)) for vs in product(*(PLAIN[cell.type] for cell in cells))]
     frame = pa.table(

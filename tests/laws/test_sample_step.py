@@ -10,9 +10,10 @@ import pytest
 
 import discreet as dp
 from discreet.domain.row_samples import Compared, SampleEach, SampleRows
-from discreet.privacy.amplify import GaussianSample, poisson, without_replacement
+from discreet.privacy.amplify import GaussianSample, Resampling, poisson, without_replacement
 from discreet.privacy.subsample import Subsample, subsample_of
 from discreet.quotes import allocate
+from discreet.totals.exact_totals import exact_totals_of
 
 from .literal_rows import Literal, all_tables
 from .output_divergences import distinct, exact_noise, exact_values, within
@@ -93,6 +94,33 @@ def test_the_gaussian_profile_is_the_exact_one(rows, rate):
         assert inner.through(subsample_of(each, public).law) == poisson(inner, rate)
         assert inner.through(subsample_of(fixed, public).law) == without_replacement(inner, 5 * rows, 50)
         assert inner.through(subsample_of(fixed, secret).law) == inner
+
+
+@pytest.mark.parametrize("group", [1, 3])
+@pytest.mark.parametrize("persons", [1, 2])
+def test_several_rows_have_the_law_of_a_resize_that_copies_nothing(persons, group):
+    """Beside exact totals `group` rows differ together; a resize at s, of which no row is cut off, has the same K."""
+    secret, public = dp.AddRemove(rows_per_person=persons), dp.ReplaceOne(50, persons)
+    each, fixed = subsample_of(SampleEach(Fraction(1, 5)), secret, group), subsample_of(SampleRows(10), public, group)
+    for found, resized in (
+        (each, Resampling(10**6, "1/5", secret, group)),
+        (fixed, Resampling(10, "1/5", public, group)),
+    ):
+        assert found.law == resized.law
+        assert found.most == persons * group
+        assert found.profile(dp.GDP(1)) == resized.profile(dp.GDP(1))
+        assert found.gaussian(dp.ApproxDP(1, "1e-6")) == resized.gaussian(dp.ApproxDP(1, "1e-6"))
+
+
+def test_rows_that_differ_beside_exact_totals_are_sampled_together():
+    schema = dp.Schema(g=dp.Category(["x", "y"]), f=dp.Category(["p", "q"]))
+    totals = exact_totals_of(dp.Totals("g"), schema, None, 50)
+    request = dp.Table(schema, dp.ReplaceOne(50)).sample(rows=10).group_by("f").agg(dp.count())
+    quoted = allocate.quote(request, PURE, totals)
+    assert quoted.group == totals.adjacency.a == 2
+    law = subsample_of(SampleRows(10), dp.ReplaceOne(50), 2).law
+    assert inner_of(quoted).through(law).epsilon <= PURE.epsilon
+    assert inner_of(quoted).through(law).epsilon > PURE.epsilon * Fraction(999, 1000)
 
 
 def test_concentrated_guarantees_are_not_amplified():

@@ -13,6 +13,8 @@ import pytest
 import discreet as dp
 from discreet.cube.queries import (
     Dispersion,
+    Excess,
+    ImputedSum,
     LevelCounts,
     NonNullCount,
     PairSum,
@@ -23,6 +25,7 @@ from discreet.cube.queries import (
     TableCounts,
     WeightedSum,
 )
+from discreet.domain.steps import TableFacts
 from discreet.mechanisms import quantile_choice as selection
 from discreet.privacy import GDP, ZCDP, PureDP
 from discreet.privacy.amplify import Resampling
@@ -87,10 +90,14 @@ OF_ROWS = {
         TableCounts, "nullable", "return not all(is_complete(group, facts) for group in self.groups)", "return False"
     ),
     "a resized table has the relation of the source": Mutant(
-        allocate, "_change", "if rows is None else ReplaceOne(rows)", ""
+        TableFacts, "compared", "if self.rows is None else ReplaceOne(self.rows)", ""
     ),
     "there is one cell to count in": Mutant(allocate._OneRow, "adds", "cells=self.cells,", "cells=1,"),
-    "every row counts": Mutant(allocate, "_change", "skipped=not counts_every_row(plan),", "skipped=False,"),
+    "every row counts": Mutant(allocate, "_row_of", "compared.vanishes or not counts_every_row(plan)", "compared.vanishes"),
+    "an excess has no negative part": Mutant(Excess, "change", "self.least, self.most", "0, self.most"),
+    "a value that is cut is never null": Mutant(Excess, "nullable", "facts[self.recorded.column].nullable", "False"),
+    "what is imputed is never below 0": Mutant(ImputedSum, "change", "row.adds(least, most", "row.adds(max(least, 0), most"),
+    "everything is imputed": Mutant(ImputedSum, "change", "nullable=True", "nullable=False"),
     "every row is chosen from": Mutant(
         allocate._OneRow, "chooses", "skipped = self.skipped or nullable", "skipped = self.skipped"
     ),

@@ -22,7 +22,7 @@ from discreet.quotes.allocate import quote
 from discreet.quotes.quote import LEVEL
 from discreet.releases import assemble
 from discreet.releases.evaluate import exact_answers, noisy_answers
-from discreet.releases.labels import all_rows, printed_rows
+from discreet.releases.labels import all_rows, find_printed
 from discreet.statistics import Count, Mean, Share, Std, Sum, sums
 
 ACS = dp.Schema(
@@ -210,7 +210,7 @@ def groups(frame, request):
     drawn = Drawn(request, dp.ZCDP(1), frame)
     columns = assemble.group_columns(drawn.quote)
     every = all_rows(columns)
-    names = zip(*(one.values(every, printed_rows(columns, every)) for one in columns), strict=True)
+    names = zip(*(one.values(every, find_printed(columns, every)) for one in columns), strict=True)
     cells = [rows[name] for name in names]
     assert sum(map(len, cells)) == len(frame)
     return [

@@ -12,7 +12,7 @@ from discreet.approvals.keys import PublicKey, load_public_keys, public_key
 from discreet.approvals.signing import Approval, is_signed
 from discreet.approvals.statements import Statement, difference, document
 from discreet.errors import ArgumentError, NotApproved, printed
-from discreet.exact.given_paths import given_path
+from discreet.exact.given_paths import require_path
 
 __all__ = ["Consent", "Demand", "Signatures", "demand_from", "is_met", "missing_words", "require_met", "signed_by"]
 
@@ -60,7 +60,7 @@ class Demand:
         Raises:
             ArgumentError: the file cannot be read, or a line is not an Ed25519 key.
         """
-        return Demand(signatures, load_public_keys(given_path(path, "keys"), "keys"))
+        return Demand(signatures, load_public_keys(require_path(path, "keys"), "keys"))
 
     def to_json(self) -> dict[str, Any]:
         """The demand as ledgers and releases hold it."""
@@ -72,7 +72,7 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """What is to be done, as it must be signed, and the approvals that were given.
+    """A deed, as it must be signed, and the approvals that were given.
 
     Where a data set has no demand of its own, `demand` holds for it from then on; where it has one, it must be this one.
     """
@@ -103,7 +103,7 @@ def signed_by(demand: Demand, text: str, signatures: Signatures) -> tuple[Public
 
 
 def is_met(demand: Demand, text: str, signatures: Signatures) -> bool:
-    """True if so many different keys of the list have signed this text."""
+    """True if at least the demanded number of different keys of the list have signed this text."""
     return len(signed_by(demand, text, signatures)) >= demand.signatures
 
 

@@ -15,7 +15,7 @@ from discreet.approvals.statements import ReleaseStatement, document, statement_
 from discreet.errors import ArgumentError
 from discreet.exact.canonical import canonical
 from discreet.exact.files import make_folder, replace_file
-from discreet.exact.given_paths import content_of, reason, shown_path
+from discreet.exact.given_paths import content_of, quote_path, reason
 
 __all__ = ["SUFFIX", "approvals_folder", "approvals_in", "approvals_of", "read_approval", "write_approval"]
 
@@ -50,7 +50,7 @@ def write_approval(approval: Approval, folder: Path) -> Path:
         place = folder / f"{slug}-{mark}{SUFFIX}"
         replace_file(place, lambda path: path.write_text(canonical(content) + "\n", encoding="ascii"))
     except (OSError, ValueError) as wrong:
-        raise ArgumentError(f"approvals {shown_path(folder)}: cannot be written ({reason(wrong)})") from None
+        raise ArgumentError(f"approvals {quote_path(folder)}: cannot be written ({reason(wrong)})") from None
     return place
 
 
@@ -63,9 +63,9 @@ def approvals_in(folder: Path) -> tuple[Approval, ...]:
     try:
         files = sorted(path for path in folder.iterdir() if path.suffix == SUFFIX) if folder.is_dir() else []
     except (OSError, ValueError) as wrong:
-        raise ArgumentError(f"approvals {shown_path(folder)}: cannot be read ({reason(wrong)})") from None
+        raise ArgumentError(f"approvals {quote_path(folder)}: cannot be read ({reason(wrong)})") from None
     if len(files) > _MOST_FILES:
-        raise ArgumentError(f"approvals {shown_path(folder)}: has more than {_MOST_FILES} files; remove what is not needed")
+        raise ArgumentError(f"approvals {quote_path(folder)}: has more than {_MOST_FILES} files; remove what is not needed")
     return tuple(map(read_approval, files))
 
 
@@ -80,7 +80,7 @@ def read_approval(path: Path) -> Approval:
     Raises:
         ArgumentError: otherwise.
     """
-    where = f"approval {shown_path(path)}"
+    where = f"approval {quote_path(path)}"
     try:
         content = content_of(path, _MOST_BYTES + 1)
         found = json.loads(content) if len(content) <= _MOST_BYTES else None

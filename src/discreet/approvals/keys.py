@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.errors import ArgumentError, printed
-from discreet.exact.given_paths import content_of, reason, shown_path
+from discreet.exact.given_paths import content_of, quote_path, reason
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -75,11 +75,11 @@ def public_key(line: str, where: str) -> PublicKey:
     at = next((place for place, word in enumerate(words[:2]) if word == TYPE), None)
     if at is None or len(words) < at + 2:
         raise ArgumentError(f"{where}: {_no_key(words)}")
-    raw = _raw_of(_decoded(words[at + 1], where), where)
+    raw = _raw_of(_decode(words[at + 1], where), where)
     name = " ".join(words[at + 2 :]) or " ".join(words[:at])
     if not name.isprintable() or len(name) > 200:
         raise ArgumentError(f"{where}: the comment of the key must be printable and have at most 200 characters")
-    return _checked(raw, name, where)
+    return _make_key(raw, name, where)
 
 
 def _no_key(words: list[str]) -> str:
@@ -103,7 +103,7 @@ def load_public_keys(path: Path, what: str) -> tuple[PublicKey, ...]:
     Raises:
         ArgumentError: it cannot be read, or has something else in it.
     """
-    where = f"{what} {shown_path(path)}"
+    where = f"{what} {quote_path(path)}"
     text = _read(path, where)
     if _PRIVATE[0] in text:
         raise ArgumentError(f"{where}: is a private key, which stays with its owner; give the file *.pub")
@@ -119,14 +119,14 @@ def load_private_key(path: Path, ask: Callable[[str], str]) -> tuple[Ed25519Priv
     Raises:
         ArgumentError: the file cannot be read, others can read it, it holds another type of key, or the passphrase is wrong.
     """
-    where = f"key {shown_path(path)}"
+    where = f"key {quote_path(path)}"
     _require_private(path, where)
     text = _read(path, where)
     raw, locked = _public_part(text, where)
-    key = _opened(text, ask(f"passphrase of {shown_path(path)}: ") if locked else None, where)
+    key = _open_key(text, ask(f"passphrase of {quote_path(path)}: ") if locked else None, where)
     if key.public_key().public_bytes_raw() != raw:
         raise ArgumentError(f"{where}: its two halves are not one key; restore it from a copy")
-    return key, _checked(raw, "", where)
+    return key, _make_key(raw, "", where)
 
 
 def _require_private(path: Path, where: str) -> None:
@@ -148,7 +148,7 @@ def _public_part(text: str, where: str) -> tuple[bytes, bool]:
             f"{where}: is not a private key in the format of OpenSSH; `ssh-keygen -p -f FILE` rewrites older formats, and "
             "`ssh-keygen -t ed25519` makes a new key"
         )
-    whole = _decoded("".join(body.split()), where)
+    whole = _decode("".join(body.split()), where)
     if not whole.startswith(_MAGIC):
         raise ArgumentError(f"{where}: is damaged; restore it from a copy")
     cipher, rest_ = _string(whole[len(_MAGIC) :], where)
@@ -158,7 +158,7 @@ def _public_part(text: str, where: str) -> tuple[bytes, bool]:
     return _raw_of(public, where), cipher != b"none"
 
 
-def _opened(text: str, passphrase: str | None, where: str) -> Ed25519PrivateKey:
+def _open_key(text: str, passphrase: str | None, where: str) -> Ed25519PrivateKey:
     from cryptography.exceptions import InvalidTag, UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_ssh_private_key
@@ -194,7 +194,7 @@ def _read(path: Path, where: str) -> str:
         raise ArgumentError(f"{where}: cannot be read ({reason(wrong)}); check the path") from None
 
 
-def _decoded(text: str, where: str) -> bytes:
+def _decode(text: str, where: str) -> bytes:
     try:
         return base64.b64decode(text.encode("ascii"), validate=True)
     except (binascii.Error, ValueError):
@@ -224,7 +224,7 @@ def _blob(raw: bytes) -> bytes:
     return b"".join(len(part).to_bytes(4, "big") + part for part in (TYPE.encode(), raw))
 
 
-def _checked(raw: bytes, name: str, where: str) -> PublicKey:
+def _make_key(raw: bytes, name: str, where: str) -> PublicKey:
     try:
         return PublicKey(raw, name)
     except ArgumentError as wrong:

@@ -11,7 +11,7 @@ from pathlib import Path
 from discreet.approvals.keys import PublicKey, load_private_key
 from discreet.approvals.statements import Statement, document
 from discreet.errors import ArgumentError
-from discreet.exact.given_paths import given_path
+from discreet.exact.given_paths import require_path
 
 __all__ = ["Approval", "approve", "ask_on_terminal", "is_signed", "signer"]
 
@@ -57,7 +57,7 @@ def signer(key: str | Path, ask: Callable[[str], str] = ask_on_terminal) -> Call
     Raises:
         ArgumentError: the key cannot be used.
     """
-    private, public = load_private_key(given_path(key, "key").expanduser(), ask)
+    private, public = load_private_key(require_path(key, "key").expanduser(), ask)
     return lambda statement: Approval(statement, public, private.sign(document(statement).encode("ascii")))
 
 

@@ -31,7 +31,7 @@ class ReleaseStatement:
         spend: the canonical JSON of the spend.
         amounts: the same in the coordinates in which the measure adds, as exact texts.
         quote: the digest of what the quote says of relation, queries, sensitivities, noise and scales. Where exact totals
-            stand beside the release, of the quote that holds for all totals.
+            accompany the release, of the quote that holds for all totals.
         replaces: the number of the reservation of this name that was lost, 0 for none: a second charge is approved anew.
     """
 
@@ -126,10 +126,10 @@ def _read(kind: type[Statement], text: str) -> Statement | None:
     if not isinstance(values, dict) or values.keys() != {one.name for one in fields(kind)}:
         return None
     read: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    return kind(**read) if _typed(kind, read) else None
+    return kind(**read) if _has_types(kind, read) else None
 
 
-def _typed(kind: type[Statement], values: Mapping[str, Any]) -> bool:
+def _has_types(kind: type[Statement], values: Mapping[str, Any]) -> bool:
     """True if every value has the type of its field."""
     types = {"str": str, "int": int, "tuple[str, ...]": tuple}
     right = all(type(values[one.name]) is types[str(one.type)] for one in fields(kind))

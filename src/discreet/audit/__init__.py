@@ -16,14 +16,14 @@ left out: they add no randomness), and compares what it can distinguish with the
   of the plan
 * `choosing`: Runs of choices of quantiles, one by one and jointly: what their outputs tell of two tables
 * `claims`: What a quote claims: the profile δ(ε) of the declared mechanism, for one person of the original data
-* `draws`: The kernel under test, run a great many times: many runs are one call, for so many copies of the cells of a
+* `draws`: The kernel under test, run a great many times: many runs are one call, for as many copies of the cells of a
   request
 * `engines`: The suite that tries an engine: the same rows through it and through the reference
 * `fitting`: A table that has the published totals, found by integer programming; whether it has them is checked
   exactly afterwards
 * `heaps`: The numbers of records at each code for which one record more changes the choice of quantiles the most
 * `interval_law`: The law of chosen intervals from its definition, for a few codes
-* `pairs`: Data sets to tell apart: neighbours, or semi-adjacent tables beside exact totals, whose answers lie far
+* `pairs`: Data sets to tell apart: neighbours, or semi-adjacent tables under exact totals, whose answers lie far
   apart
 * `statistics`: One number for each output, large where the first data set is the more likely one
 * `tables`: Tiny tables: rows of codes with multiplicities, their cubes, and rows worth trying

@@ -19,7 +19,7 @@ from discreet.cube.cube import Cube
 from discreet.noise.bits import Bits
 from discreet.quotes.quote import Quote
 
-__all__ = ["SLOWER", "Aim", "Found", "best_found", "run_attack"]
+__all__ = ["SLOWER", "Aim", "Found", "find_best", "run_attack"]
 
 SLOWER = 100
 """By how much fewer runs there are where each one draws a table anew, or a noise that cannot be drawn many at a time."""
@@ -83,14 +83,14 @@ def run_attack(kernel: Kernel, quote: Quote, pair: Pair, aim: Aim, bits: Bits) -
     runs = aim.runs if constant and together else aim.runs // SLOWER
     runs = max(2, min(runs, _most_runs(quote, windows)))
     draw = drawer(kernel, quote, windows, runs // 2)
-    halves = [[_drawn(draw, side, part, bits) for side in sides] for part in (runs // 2, runs - runs // 2)]
+    halves = [[_draw(draw, side, part, bits) for side in sides] for part in (runs // 2, runs - runs // 2)]
     choosing = [_until(half, 4000) for half in halves[0]]
     statistics = _statistics(quote, pair, windows, sides, (choosing[0][0], choosing[1][0]))
     chosen = [_values(statistics, pilot, half) for pilot, half in choosing]
     counted = [_values(statistics, None, half) for half in halves[1]]
     names = [name for name, _ in statistics]
-    forwards = best_found(names, chosen[0], chosen[1], counted[0], counted[1], aim)
-    backwards = best_found(names, -chosen[1], -chosen[0], -counted[1], -counted[0], aim)
+    forwards = find_best(names, chosen[0], chosen[1], counted[0], counted[1], aim)
+    backwards = find_best(names, -chosen[1], -chosen[0], -counted[1], -counted[0], aim)
     return forwards, backwards
 
 
@@ -122,7 +122,7 @@ def _most_runs(quote: Quote, windows: Sequence[NDArray[np.int64]]) -> int:
     return _MOST_NUMBERS // sum(len(window) * (1 if one.law.everywhere else _TIED) for one, window in pairs)
 
 
-def _drawn(draw: Drawer, side: _Side, runs: int, bits: Bits) -> Iterator[_Floats]:
+def _draw(draw: Drawer, side: _Side, runs: int, bits: Bits) -> Iterator[_Floats]:
     if side.answers is not None:
         return draw.run_repeatedly(side.answers, runs, bits)
     return draw.runs(iter(side.draw, None), runs, bits)
@@ -163,7 +163,7 @@ def _values(statistics: Sequence[Statistic], pilot: _Floats | None, batches: Ite
     return np.concatenate(found, axis=1)
 
 
-def best_found(  # noqa: PLR0917 (two halves of two data sets)
+def find_best(  # noqa: PLR0917 (two halves of two data sets)
     names: Sequence[str], first: _Floats, second: _Floats, first_again: _Floats, second_again: _Floats, aim: Aim
 ) -> Found:
     """The best event for every aim by the half that chooses, bounded by the other half."""

@@ -25,7 +25,7 @@ from discreet.invariants import Invariants
 from discreet.noise.bits import Bits, system_bits
 from discreet.plan.plan import Plan
 from discreet.privacy import Budget, to_json
-from discreet.privacy.amounts import checked_budget
+from discreet.privacy.amounts import check_budget
 from discreet.quotes.allocate import quote
 from discreet.quotes.quote import Measured, Quote
 from discreet.totals.checking import check_invariants
@@ -181,9 +181,9 @@ def audit(
     """
     if not isinstance(request, Plan):
         raise ArgumentError(f"request={printed(request)}: must be a request made with table.agg(…)")
-    checked_budget(spend)
-    checked_runs(runs)
-    grid = None if epsilons is None else checked_epsilons(epsilons)
+    check_budget(spend)
+    check_runs(runs)
+    grid = None if epsilons is None else check_epsilons(epsilons)
     declared = check_invariants(invariants, request.schema, request.neighbours)
     stands = None
     rows = request.neighbours.rows
@@ -195,7 +195,7 @@ def audit(
     return audit_quote(quote(request, spend, stands), runs=runs, epsilons=grid)
 
 
-def checked_runs(runs: object) -> int:
+def check_runs(runs: object) -> int:
     """The number of runs itself.
 
     Raises:
@@ -207,7 +207,7 @@ def checked_runs(runs: object) -> int:
     return number
 
 
-def checked_epsilons(epsilons: Sequence[Amount]) -> tuple[Fraction, ...]:
+def check_epsilons(epsilons: Sequence[Amount]) -> tuple[Fraction, ...]:
     """The ε, exact and in order.
 
     Raises:
@@ -247,7 +247,7 @@ def audit_quote(
     choices = {number: choice_pairs(kernel, quoted, one) for number, one in enumerate(quoted.measured) if is_choice(one)}
     attacked = [quoted.measured[number] for number, pairs in choices.items() if pairs]
     attacked += [other for one in attacked for other in intervals_around(quoted, one)]
-    audited, left_out = _known(quoted, attacked)
+    audited, left_out = _separate_known(quoted, attacked)
     claim = claim_of(quoted, (*audited.measured, *attacked))
     stream = system_bits() if bits is None else bits
     pairs = neighbouring_tables(kernel, audited, stream) if audited.measured else []
@@ -274,7 +274,7 @@ def _counts(kernel: Kernel, quoted: Quote, audited: Quote, runs: int, bits: Bits
     yield from canary_counts(kernel, quoted, runs, bits)
 
 
-def _known(quoted: Quote, choices: Sequence[Measured]) -> tuple[Quote, tuple[str, ...]]:
+def _separate_known(quoted: Quote, choices: Sequence[Measured]) -> tuple[Quote, tuple[str, ...]]:
     """The quote for the queries to which noise is added, and the others in words.
 
     Args:

@@ -233,14 +233,14 @@ def count_law(resize: Resize | None, rows: int, canaries: int, share: Fraction, 
     if resize is None:
         return _binomial(canaries, share) if drawn else {canaries: Fraction(1)}
     found: _Law = {}
-    for (kept, filled), chance in _kept(resize, rows, canaries, public=public).items():
+    for (kept, filled), chance in _weigh_copies(resize, rows, canaries, public=public).items():
         shown = {kept: share, 0: 1 - share} if drawn and kept else {kept if not drawn else 0: Fraction(1)}
         for (own, one), (others, other) in product(shown.items(), _binomial(filled, share).items()):
             found[own + others] = found.get(own + others, Fraction(0)) + chance * one * other
     return {number: chance for number, chance in found.items() if chance}
 
 
-def _kept(resize: Resize, rows: int, canaries: int, *, public: bool) -> dict[tuple[int, int], Fraction]:
+def _weigh_copies(resize: Resize, rows: int, canaries: int, *, public: bool) -> dict[tuple[int, int], Fraction]:
     """The probability that this many copies of the canaries are in the table, and this many rows are filled in."""
     own, all_copies = resize.copies * canaries, resize.copies * rows
     if public:

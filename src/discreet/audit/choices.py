@@ -119,7 +119,7 @@ def choice_pairs(kernel: Kernel, quote: Quote, one: Measured) -> list[ChoicePair
     room = _room(kernel, quote, one, columns)
     if room is None:
         return []
-    size = _asked_rows(quote, room)
+    size = _count_records(quote, room)
     found = [
         pair
         for heaps in shapes(law, len(room.rows), size)
@@ -178,7 +178,7 @@ def _count_moved(quote: Quote) -> int:
     return quote.plan.neighbours.rows_per_person if quote.beside is None else quote.beside.adjacency.a
 
 
-def _asked_rows(quote: Quote, room: _Room) -> int | None:
+def _count_records(quote: Quote, room: _Room) -> int | None:
     """The number of records of the cell in the prepared table; None where they may be as many as it takes."""
     if quote.plan.facts.drawn is not None:
         return quote.plan.facts.rows

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.attack import SLOWER, Aim, Found, best_found
+from discreet.audit.attack import SLOWER, Aim, Found, find_best
 from discreet.audit.choices import ChoicePair, law_of_choice, law_of_intervals
 from discreet.audit.claims import Claim
 from discreet.audit.draws import NOTHING, Kernel, Randomness
@@ -73,8 +73,8 @@ def choice_attack(kernel: Kernel, quote: Quote, pair: ChoicePair, aim: Aim, bits
     first, second, first_again, second_again = (
         np.stack([likelihood(outputs[:, 0]), outputs[:, 1].astype(np.float64)]) for half in halves for outputs in half
     )
-    forwards = best_found(names, first, second, first_again, second_again, aim)
-    return forwards, best_found(names, -second, -first, -second_again, -first_again, aim)
+    forwards = find_best(names, first, second, first_again, second_again, aim)
+    return forwards, find_best(names, -second, -first, -second_again, -first_again, aim)
 
 
 def _is_constant(kernel: Kernel, quote: Quote, pair: ChoicePair, bits: Bits) -> bool:

@@ -1,4 +1,4 @@
-"""The kernel under test, run a great many times: many runs are one call, for so many copies of the cells of a request.
+"""The kernel under test, run a great many times: many runs are one call, for as many copies of the cells of a request.
 
 Only cells in which the two data sets can differ, and some others next to them, are drawn: where noises are independent the
 rest has no information. Laws of independent cells are used unchanged; a law on a lattice gets a structure with many copies

@@ -111,7 +111,7 @@ def _inside(law: ExponentialQuantiles, choice: _Choice, depth: float) -> float:
     return depth * (log(candidates) + 3) * float(max(choice.inner, 1 - choice.inner)) / float(law.reach)
 
 
-def _kept_away(law: ExponentialQuantiles) -> float:
+def _find_margin(law: ExponentialQuantiles) -> float:
     """The distance from an end of the data within which the smallest and the largest record are looked for."""
     return 2 * log(law.size) / float(law.reach)
 
@@ -124,7 +124,7 @@ def _two(law: ExponentialQuantiles, choice: _Choice, *, depth: float, sure: bool
         if records is None:
             heap, others = _free(law, q, inside, sure=sure)
         else:
-            others = records - round(q * records + inside) if q < 1 else round(min(_kept_away(law), records / 2) - inside)
+            others = records - round(q * records + inside) if q < 1 else round(min(_find_margin(law), records / 2) - inside)
             others = min(max(others, 1), max(records - 1, 0))
             heap = records - others
         counts = (heap, others) if upper else (others, heap)
@@ -135,8 +135,8 @@ def _two(law: ExponentialQuantiles, choice: _Choice, *, depth: float, sure: bool
 def _free(law: ExponentialQuantiles, q: float, inside: float, *, sure: bool) -> tuple[int, int]:
     """The records of the heap and of the others, where there may be as many as it takes."""
     if q == 1:
-        others = max(1, round(_kept_away(law) - inside))
-        return 4 * others + ceil(2 * _kept_away(law)), others
+        others = max(1, round(_find_margin(law) - inside))
+        return 4 * others + ceil(2 * _find_margin(law)), others
     others = _FEW
     if sure and q > 0:
         others = max(others, ceil(_PIECES * _SURE / float(law.reach) * (1 - q) / q))

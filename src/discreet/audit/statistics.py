@@ -44,7 +44,7 @@ def constant_statistics(
     found: list[Statistic] = [("linear", _linear(centre, move * _weights(measured, widths)))]
     if any(known.loss and not known.squared for known in map(prepare_audit, measured)) and np.count_nonzero(move) > 0:
         found.append(("loss", _loss(measured, widths, centre, move)))
-    rest = _beside(pilot[:_PILOTS] - centre, move)
+    rest = _find_unmoved(pilot[:_PILOTS] - centre, move)
     return found if rest is None else [*found, ("beside", _linear(centre, rest))]
 
 
@@ -97,7 +97,7 @@ def _loss(
     return value
 
 
-def _beside(noise: _Floats, move: _Floats) -> _Floats | None:
+def _find_unmoved(noise: _Floats, move: _Floats) -> _Floats | None:
     """The part of the difference that no noise of the pilot has moved; None where there is next to none."""
     if noise.shape[1] > _MOST_CELLS or not np.isfinite(noise).all():
         return None

@@ -76,11 +76,11 @@ def _value(column: Column, code: int | None) -> Any:
 
 def describe_row(plan: Plan, columns: tuple[str, ...], row: Row) -> str:
     """The row in values, for people."""
-    shown = [f"{name}={_shown(plan.schema[name], code)}" for name, code in zip(columns, row, strict=True)]
+    shown = [f"{name}={_write_value(plan.schema[name], code)}" for name, code in zip(columns, row, strict=True)]
     return f"({', '.join(shown)})" if shown else "a row"
 
 
-def _shown(column: Column, code: int | None) -> str:
+def _write_value(column: Column, code: int | None) -> str:
     value = _value(column, code)
     return "null" if value is None else str(value)
 
@@ -90,7 +90,7 @@ def candidates(quote: Quote, columns: tuple[str, ...], most: int) -> list[Row]:
     size = quote.plan.layout.cells * sum(sum(one.query.widths()) for one in quote.measured)
     most = min(most, max(4, _MOST_NUMBERS // size))  # every row is tried, with all that it adds to
     first = () if quote.beside is None else quote.beside.invariants.columns
-    asked = {name: _Asked(name, _codes(quote.plan, name)) for name in columns} | _known_to_occur(quote)
+    asked = {name: _Asked(name, _codes(quote.plan, name)) for name in columns} | _find_occurring(quote)
     while prod(len(one.codes) for one in asked.values()) > most:
         # Columns of the totals are thinned last: exchanges need several of their levels.
         widest = max(asked.values(), key=lambda one: (len(one.codes) > 2, one.name not in first, len(one.codes)))
@@ -100,7 +100,7 @@ def candidates(quote: Quote, columns: tuple[str, ...], most: int) -> list[Row]:
     return list(product(*(asked[name].codes for name in columns)))[:most]
 
 
-def _known_to_occur(quote: Quote) -> dict[str, _Asked]:
+def _find_occurring(quote: Quote) -> dict[str, _Asked]:
     """Levels of the columns of published totals that some row may have, the first, the last and some between."""
     found: dict[str, _Asked] = {}
     if quote.beside is None or quote.beside.totals is None:

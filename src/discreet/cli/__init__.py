@@ -74,7 +74,7 @@ from discreet.cli.options import (
 )
 from discreet.cli.output import write
 from discreet.cli.settings import settings_of
-from discreet.exact.given_paths import given_path
+from discreet.exact.given_paths import require_path
 
 __all__ = ["app", "main"]
 
@@ -143,11 +143,11 @@ def init(
     Without a terminal to answer, it writes a template, in which you fill in the bounds and the categories.
     """
     from discreet.cli.asking import Terminal, nobody
-    from discreet.cli.starting import started_plan
+    from discreet.cli.starting import start_plan
 
     with exits():
         alone = yes or as_json or not (sys.stdin.isatty() and sys.stdout.isatty())
-        write(started_plan(source, given_path(out, "--out"), nobody if alone else Terminal(), columns), as_json=as_json)
+        write(start_plan(source, require_path(out, "--out"), nobody if alone else Terminal(), columns), as_json=as_json)
 
 
 @app.command(epilog="Example: discreet check plan.toml")
@@ -163,10 +163,10 @@ def check(
     Reads the header of the source and, under replace-one, compares its number of rows and its published totals, which are
     public. Under add-remove it reads no rows.
     """
-    from discreet.cli.planning import checked_plan
+    from discreet.cli.planning import check_plan
 
     with exits(str if as_json else on_terminal):
-        write(checked_plan(plan, settings_of(settings), without_source=without_source), as_json=as_json)
+        write(check_plan(plan, settings_of(settings), without_source=without_source), as_json=as_json)
 
 
 @app.command(epilog="Example: discreet inspect plan.toml")
@@ -182,10 +182,10 @@ def inspect(
     CONFIDENTIAL: exact numbers, outside every guarantee. The ledger records that it was done, and later releases
     say so. Spends nothing. A plan with inspect = "never" refuses it.
     """
-    from discreet.cli.inspecting import inspected_plan
+    from discreet.cli.inspecting import inspect_plan
 
     with exits():
-        write(inspected_plan(plan, settings_of(settings), yes=yes, as_json=as_json), as_json=False)
+        write(inspect_plan(plan, settings_of(settings), yes=yes, as_json=as_json), as_json=False)
 
 
 @app.command(epilog="Example: discreet quote plan.toml --html planner.html")
@@ -206,14 +206,14 @@ def quote(
     Where the source is not here, its header is not compared. --html writes a planner: one file that needs no network, in
     which errors and costs follow the sliders.
     """
-    from discreet.cli.planning import planner_page, quoted_plan
+    from discreet.cli.planning import planner_page, quote_plan
 
     with exits():
         given = settings_of(settings)
         if html is None:
-            answer = quoted_plan(plan, given, without_source=without_source)
+            answer = quote_plan(plan, given, without_source=without_source)
         else:
-            place = given_path(html, "--html")
+            place = require_path(html, "--html")
             answer = planner_page(plan, place, given, without_source=without_source, language=language)
         write(answer, as_json=as_json)
 
@@ -231,10 +231,10 @@ def explain(
 
     Reads no rows, spends nothing. Where the source is not here, its header is not compared.
     """
-    from discreet.cli.explaining import explained_plan
+    from discreet.cli.explaining import explain_plan
 
     with exits():
-        write(explained_plan(plan, release, settings_of(settings), without_source=without_source), as_json=as_json)
+        write(explain_plan(plan, release, settings_of(settings), without_source=without_source), as_json=as_json)
 
 
 @app.command(epilog="Example: discreet audit plan.toml --runs 100000")
@@ -287,7 +287,7 @@ def release(
         from discreet.engines.resources import Limits
 
         limits = Limits(memory, threads, spill)
-        folder, given = given_path(out, "--out"), settings_of(settings)
+        folder, given = require_path(out, "--out"), settings_of(settings)
         release_plan(plan, folder, name, limits, artist, again=again, given=given, formulas=formulas, as_json=as_json)
 
 
@@ -312,7 +312,7 @@ def approve(
     from discreet.cli.approving import Chosen, approve_plan
 
     with exits():
-        where = None if key is None else given_path(key, "--key")
+        where = None if key is None else require_path(key, "--key")
         chosen = Chosen(plan, settings_of(settings), release, name, ledger)
         approve_plan(chosen, where, yes=yes, as_json=as_json)
 
@@ -326,7 +326,7 @@ def report(folder: FolderArgument, labels: Labels = None, language: Language = N
         from discreet.cli.exporting import Words
         from discreet.cli.releasing import report_folder
 
-        write(report_folder(given_path(folder, "report"), artist, Words(labels, language)), as_json=as_json)
+        write(report_folder(require_path(folder, "report"), artist, Words(labels, language)), as_json=as_json)
 
 
 app.command(epilog="Example: discreet register results --published 2026-11-23")(register)
@@ -347,7 +347,7 @@ def consistent(
     from discreet.cli.releasing import consistent_folder
 
     with exits():
-        write(consistent_folder(given_path(folder, "consistent"), statistic, formulas), as_json=as_json)
+        write(consistent_folder(require_path(folder, "consistent"), statistic, formulas), as_json=as_json)
 
 
 app.command(epilog="Example: discreet export results --to xlsx --out income.xlsx")(export)

@@ -15,11 +15,11 @@ from discreet.planfile.tree import printable
 from discreet.quotes.quote import Quote
 from discreet.session.approving import Declared, reading_text
 
-__all__ = ["approval_notes", "declared_of"]
+__all__ = ["approval_notes", "declare_for"]
 
 
-def declared_of(plan: PlanFile) -> Declared:
-    """What the statements about the data set of a plan have in common."""
+def declare_for(plan: PlanFile) -> Declared:
+    """The fields that all statements about the data set of a plan share."""
     return Declared(plan.dataset, plan.schema, plan.neighbours, plan.invariants, reading_text(plan.csv))
 
 
@@ -35,7 +35,7 @@ def approval_notes(plan: PlanFile, quotes: Mapping[str, Quote], paid: Collection
         if not genesis:
             return [f"note: {demand} must approve each release; nobody can before `discreet approve` has made the ledger"
                     for demand in demands]  # fmt: skip
-        declared = declared_of(plan)
+        declared = declare_for(plan)
         statements = {
             name: declared.release(
                 genesis,

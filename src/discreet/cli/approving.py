@@ -17,13 +17,13 @@ from discreet.approvals.files import approvals_folder, approvals_in, write_appro
 from discreet.approvals.keys import load_public_keys
 from discreet.approvals.signing import signer
 from discreet.approvals.statements import ReleaseStatement, Statement, TotalsStatement, document
-from discreet.cli.approval_notes import declared_of
+from discreet.cli.approval_notes import declare_for
 from discreet.cli.describing import release_lines
 from discreet.cli.output import Answer, Grid, align, write
 from discreet.cli.releasing import rename_orders
 from discreet.domain.words import column_facts, neighbours_text
 from discreet.errors import ArgumentError, LedgerError, did_you_mean
-from discreet.exact.given_paths import given_path, stands
+from discreet.exact.given_paths import require_path, stands
 from discreet.exact.names import one_form
 from discreet.ledger import Ledger
 from discreet.ledger.consents import demands_with
@@ -41,7 +41,7 @@ __all__ = ["Chosen", "approve_plan", "change_demand"]
 
 @dataclass(frozen=True, slots=True)
 class _Signing:
-    """What may be signed for a plan: the statements, the quotes that they are about, and who must sign, as far as known."""
+    """The statements for a plan that may be signed, the quotes that they are about, and who must sign, as far as known."""
 
     plan: PlanFile
     genesis: str
@@ -78,8 +78,8 @@ def approve_plan(chosen: Chosen, key: Path | None, *, yes: bool, as_json: bool) 
         DiscreetError: the plan or the key cannot be used, or nobody is there to say yes.
     """
     path, plan = chosen.path, load_plan(chosen.path, chosen.given)
-    plan = replace(plan, orders=_chosen(plan.orders, chosen.release, chosen.name))
-    found = _signing(plan, _digest_given(chosen.ledger), create=key is None)
+    plan = replace(plan, orders=_choose(plan.orders, chosen.release, chosen.name))
+    found = _signing(plan, _check_digest(chosen.ledger), create=key is None)
     if key is None:
         write(Answer([*_lines(found), *_how_to_sign(found, path)], _facts(found, [])), as_json=as_json)
         return
@@ -89,10 +89,10 @@ def approve_plan(chosen: Chosen, key: Path | None, *, yes: bool, as_json: bool) 
     sign = signer(key)
     folder = approvals_folder(path)
     written = [write_approval(sign(statement), folder) for statement in found.statements]
-    write(Answer(_signed_lines(found, written, folder), _facts(found, written)), as_json=as_json)
+    write(Answer(_report_signed(found, written, folder), _facts(found, written)), as_json=as_json)
 
 
-def _chosen(orders: Sequence[Order], release: str | None, run: str | None) -> tuple[Order, ...]:
+def _choose(orders: Sequence[Order], release: str | None, run: str | None) -> tuple[Order, ...]:
     """The orders, or the one that the plan calls `release`, with the names that they have in a repeated run."""
     names = [order.name for order in orders]
     if release is not None and one_form(release) not in names:
@@ -102,7 +102,7 @@ def _chosen(orders: Sequence[Order], release: str | None, run: str | None) -> tu
     return tuple(order for name, order in zip(names, renamed, strict=True) if chosen in {None, name})
 
 
-def _digest_given(ledger: str | None) -> str:
+def _check_digest(ledger: str | None) -> str:
     if ledger is not None and not re.fullmatch("[0-9a-f]{64}", ledger):
         raise ArgumentError("--ledger: must be the first digest of the ledger, 64 hexadecimal digits; the one who keeps the "
                             "ledger sees it with `discreet approve PLAN`")  # fmt: skip
@@ -127,11 +127,11 @@ def _signing(plan: PlanFile, given: str, *, create: bool) -> _Signing:
             )
         if given and genesis != given:
             raise LedgerError(f"--ledger: ledger '{plan.ledger}' has another first digest ({genesis}); it is another ledger")
-        declared = declared_of(plan)
+        declared = declare_for(plan)
         orders = [order for order in plan.orders if not _is_settled(ledger, plan, order)]
         quotes = {order.name: declared.quote(order.request, _spend(ledger, plan, order, here=here)) for order in orders}
         statements: list[Statement] = []
-        if plan.invariants is not None and not _published(ledger, plan):
+        if plan.invariants is not None and not _has_published(ledger, plan):
             statements.append(declared.totals(genesis, plan.invariants))
         for name, quote in quotes.items():
             statements.append(declared.release(genesis, name, quote, ledger.board.reserved(plan.dataset, name)))
@@ -148,7 +148,7 @@ def _is_settled(ledger: Ledger, plan: PlanFile, order: Order) -> bool:
     return found.state == "committed" or (found.resumable and found.plan_digest == order.request.digest)
 
 
-def _published(ledger: Ledger, plan: PlanFile) -> bool:
+def _has_published(ledger: Ledger, plan: PlanFile) -> bool:
     if not ledger.board.genesis():
         return False
     entries = ledger.entries()
@@ -160,7 +160,7 @@ def _spend(ledger: Ledger, plan: PlanFile, order: Order, *, here: bool) -> Budge
     if order.error is not None:
         from discreet.quotes import spend_for_errors
 
-        declared = declared_of(plan)
+        declared = declare_for(plan)
         sizes = check_expect(order.expect)
         return spend_for_errors.quote_for(order.request, order.error, plan.budget, declared.before_totals(), sizes).spend
     if order.spend is None and not here:
@@ -253,7 +253,7 @@ def _ask_for_consent(count: int, *, yes: bool) -> None:
         raise ArgumentError("approve: nothing was signed")
 
 
-def _signed_lines(found: _Signing, written: Sequence[Path], folder: Path) -> list[str | Grid]:
+def _report_signed(found: _Signing, written: Sequence[Path], folder: Path) -> list[str | Grid]:
     return [
         f"Signed {len(written)} {'approval' if len(written) == 1 else 'approvals'}:",
         *(f"  {path}" for path in written),
@@ -294,7 +294,7 @@ def change_demand(
             number = ledger.board.change(dataset, demand, approvals_in(folder))
             write(Answer([*lines, f"written as entry {number}"], {**facts, "entry": number}), as_json=as_json)
             return
-        if not stands(given_path(file, "FILE"), "FILE"):
+        if not stands(require_path(file, "FILE"), "FILE"):
             raise LedgerError(f"ledger '{file}': there is no such file; check the path")
         statement = ledger.board.change_of(dataset, demand)
     if not as_json:

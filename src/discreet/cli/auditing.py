@@ -31,9 +31,9 @@ def audit_plan(path: Path, runs: int, given: Mapping[str, str] | None = None, *,
         DiscreetError: the plan is wrong, or none of it can be audited.
         typer.Exit: a claim was refuted.
     """
-    from discreet.audit.auditing import ERROR, audit_quote, checked_runs
+    from discreet.audit.auditing import ERROR, audit_quote, check_runs
 
-    checked_runs(runs)
+    check_runs(runs)
     plan = load_plan(path, given)
     quotes = _quotes(plan)
     found: dict[str, Audit] = {}

@@ -16,14 +16,14 @@ from discreet.exact.given_paths import content_of
 
 __all__ = [
     "code_list",
-    "joined_values",
+    "convert_as",
+    "join_values",
     "label_comment",
-    "labelled_values",
+    "label_values",
     "missing_entries",
+    "note_unlisted",
     "read_whole",
     "split_values",
-    "typed_as",
-    "unlisted_ranges",
 ]
 
 _MOST_BYTES = 10_000_000
@@ -40,14 +40,14 @@ def split_values(answer: str) -> list[str]:
     return [cell.strip() for cell in cells]
 
 
-def joined_values(values: Iterable[str]) -> str:
+def join_values(values: Iterable[str]) -> str:
     """The values with commas between them, so that `split_values` gives them back."""
     written = io.StringIO()
     csv.writer(written, lineterminator="").writerow(values)
     return written.getvalue()
 
 
-def typed_as(kind: ColumnType, values: Sequence[str]) -> list[str | int]:
+def convert_as(kind: ColumnType, values: Sequence[str]) -> list[str | int]:
     """The categories as texts or whole numbers, as the column has them."""
     texts = kind.kind == "text" or (kind.kind == "any" and not all(re.fullmatch(r"[+-]?[0-9]+", one) for one in values))
     return list(values) if texts else [read_whole(one) for one in values]
@@ -82,11 +82,11 @@ def read_whole(answer: str) -> int:
 
 
 def label_comment(labels: Mapping[str, str]) -> str:
-    """What codes mean, as a comment."""
+    """The meaning of codes, as a comment."""
     return ", ".join(f"{shown_name(code)} {shown_name(label)}" for code, label in labels.items())
 
 
-def labelled_values(kind: ColumnType, codes: CodeList) -> dict[str, str]:
+def label_values(kind: ColumnType, codes: CodeList) -> dict[str, str]:
     """The labels of the codes that a header does not call missing; none where a code cannot be a category."""
     known = {code: label for code, label in codes.labels.items() if not _is_missing(code, codes)}
     whole = all(isinstance(code, str) == (kind.kind == "text") and not isinstance(code, float) for code in known)
@@ -95,14 +95,14 @@ def labelled_values(kind: ColumnType, codes: CodeList) -> dict[str, str]:
 
 def missing_entries(kind: ColumnType, codes: CodeList) -> tuple[Entry, ...]:
     """The codes that a header calls missing, as an entry of a column of numbers or categories; none where it names none."""
-    missing = _listed_missing(codes)
+    missing = _list_missing(codes)
     if not missing or kind.kind == "date":
         return ()
     listed = {str(code): codes.labels[code] for code in missing if code in codes.labels}
     return (Entry("missing", render_list(missing), label_comment(listed)),)
 
 
-def unlisted_ranges(codes: CodeList) -> tuple[str, ...]:
+def note_unlisted(codes: CodeList) -> tuple[str, ...]:
     """A note for each range of missing codes that is too long to be listed."""
     return tuple(
         f"The file calls all codes from {low} to {high} missing: add those that occur to `missing`."
@@ -111,7 +111,7 @@ def unlisted_ranges(codes: CodeList) -> tuple[str, ...]:
     )
 
 
-def _listed_missing(codes: CodeList) -> list[int | float | str]:
+def _list_missing(codes: CodeList) -> list[int | float | str]:
     """Each missing code once: those that are named, those of short ranges, and those of long ranges that have a label."""
     ranges = [code for low, high in codes.ranges if _is_short(low, high) for code in range(int(low), int(high) + 1)]
     return list(dict.fromkeys([*codes.missing, *ranges, *(code for code in codes.labels if _is_missing(code, codes))]))

@@ -56,11 +56,11 @@ def derive_ratio(  # noqa: PLR0917 (options have names)
 
     An interval that holds 0 in the denominator is unbounded; no number is given there.
     """
-    from discreet.cli.deriving import Asked, derived_ratio
+    from discreet.cli.deriving import Asked, compute_ratio
 
     with exits():
         top, bottom = Asked(results, over, by, at), Asked(under_in or results, under, under_by, under_at)
-        write(derived_ratio(top, bottom, public, per=per, confidence=confidence, out=out, stem=name), as_json=as_json)
+        write(compute_ratio(top, bottom, public, per=per, confidence=confidence, out=out, stem=name), as_json=as_json)
 
 
 @derive_app.command("change", epilog="Example: discreet derive change results-2024 results-2025 --statistic count")
@@ -77,11 +77,11 @@ def derive_change(  # noqa: PLR0917 (options have names)
     as_json: AsJson = False,
 ) -> None:
     """The difference and the relative change from one release to another, of one data set or of two."""
-    from discreet.cli.deriving import Asked, derived_change
+    from discreet.cli.deriving import Asked, compute_change
 
     with exits():
         asked = [Asked(folder, statistic, by, at) for folder in (before, after)]
-        write(derived_change(asked, confidence=confidence, out=out, stem=name), as_json=as_json)
+        write(compute_change(asked, confidence=confidence, out=out, stem=name), as_json=as_json)
 
 
 @derive_app.command("combine", epilog="Example: discreet derive combine first second --statistic count")
@@ -97,11 +97,11 @@ def derive_combine(  # noqa: PLR0917 (options have names)
     as_json: AsJson = False,
 ) -> None:
     """The mean of releases of one quantity, weighted by the inverse of their public variances."""
-    from discreet.cli.deriving import Asked, derived_mean
+    from discreet.cli.deriving import Asked, compute_mean
 
     with exits():
         asked = [Asked(folder, statistic, by, at) for folder in results]
-        write(derived_mean(asked, confidence=confidence, out=out, stem=name), as_json=as_json)
+        write(compute_mean(asked, confidence=confidence, out=out, stem=name), as_json=as_json)
 
 
 @derive_app.command("before-sampling", epilog="Example: discreet derive before-sampling results --statistic count")

@@ -10,7 +10,7 @@ from discreet.cli.numbers import MOST_ROWS
 from discreet.cli.output import Answer, Grid
 from discreet.errors import ArgumentError
 from discreet.exact.figures import decimals_for, interval, name, number, plural
-from discreet.exact.given_paths import given_path
+from discreet.exact.given_paths import require_path
 from discreet.releases.derived.before_sampling import before_sampling
 from discreet.releases.derived.change import change
 from discreet.releases.derived.combine import combine
@@ -19,7 +19,7 @@ from discreet.releases.derived.ratio import ratio
 from discreet.releases.derived.result import Derived, Figure
 from discreet.releases.document import Release
 
-__all__ = ["Asked", "derived_before", "derived_change", "derived_mean", "derived_ratio"]
+__all__ = ["Asked", "compute_change", "compute_mean", "compute_ratio", "derived_before"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Asked:
             ArgumentError: no release there, or no such column, group or label.
         """
         by = None if self.by is None else [one for one in self.by.split(",") if one]
-        return numbers(Release.load(given_path(self.folder, "derive")), self.statistic, by=by, at=dict(self._labels()))
+        return numbers(Release.load(require_path(self.folder, "derive")), self.statistic, by=by, at=dict(self._labels()))
 
     def _labels(self) -> Iterator[tuple[str, str | None]]:
         for text in self.at or ():
@@ -55,7 +55,7 @@ class Asked:
             yield column, label
 
 
-def derived_ratio(
+def compute_ratio(
     over: Asked, under: Asked, public: str | None, *, per: str, confidence: str, out: str | None, stem: str | None
 ) -> Answer:
     """The ratios, over another column of a release or over public denominators.
@@ -63,11 +63,11 @@ def derived_ratio(
     Raises:
         ArgumentError: as `ratio`, or a folder that cannot be written.
     """
-    bottom = under.read() if public is None else constants(given_path(public, "--public"), under.statistic)
+    bottom = under.read() if public is None else constants(require_path(public, "--public"), under.statistic)
     return _answer(ratio(over.read(), bottom, per=per, confidence=confidence), out, stem)
 
 
-def derived_change(asked: Sequence[Asked], *, confidence: str, out: str | None, stem: str | None) -> Answer:
+def compute_change(asked: Sequence[Asked], *, confidence: str, out: str | None, stem: str | None) -> Answer:
     """The changes from the first release to the second.
 
     Raises:
@@ -77,7 +77,7 @@ def derived_change(asked: Sequence[Asked], *, confidence: str, out: str | None, 
     return _answer(change(before, after, confidence=confidence), out, stem)
 
 
-def derived_mean(asked: Sequence[Asked], *, confidence: str, out: str | None, stem: str | None) -> Answer:
+def compute_mean(asked: Sequence[Asked], *, confidence: str, out: str | None, stem: str | None) -> Answer:
     """The means of all releases.
 
     Raises:
@@ -100,7 +100,7 @@ def _answer(derived: Derived, out: str | None, stem: str | None) -> Answer:
     facts = json.loads(derived.to_json())
     lines: list[str | Grid] = [*str(derived).splitlines(), *_grid(derived)]
     if out is not None:
-        place = derived.save(given_path(out, "--out"), stem)
+        place = derived.save(require_path(out, "--out"), stem)
         written = str(place / f"{stem or derived.kind}.csv")
         lines, facts = [*lines, f"written: {written}"], {**facts, "written": [written]}
     return Answer([*lines, "Nothing was spent."], facts)

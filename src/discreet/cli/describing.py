@@ -20,7 +20,7 @@ from discreet.exact.numbers import decimal_up, text
 from discreet.plan.layout import Layout
 from discreet.plan.plan import Plan, plan_json
 from discreet.plan.recorded import shown_statistic
-from discreet.plan.shown import shown_groups
+from discreet.plan.shown import count_shown
 from discreet.plan.sizes import is_large
 from discreet.planfile.read import PlanFile
 from discreet.privacy import kind_name, to_json
@@ -28,7 +28,7 @@ from discreet.privacy.amounts import amount_text, number_text
 from discreet.quotes.groups import middle, size_words
 from discreet.quotes.quote import Quote
 from discreet.releases.possible import possible_of
-from discreet.session.orders import promised_to_population
+from discreet.session.orders import promise_to_population
 from discreet.statistics.base import groupings_of
 from discreet.statistics.recipe import RANKS
 from discreet.totals.statements import statement_json
@@ -58,8 +58,8 @@ def declaration_lines(plan: PlanFile, header: str, remaining: str) -> list[str]:
 
 
 def _population(plan: PlanFile) -> list[tuple[str, str]]:
-    """What the budget promises to the population of which the file is a secret sample."""
-    promised = promised_to_population(plan.budget, plan.neighbours)
+    """The promise of the budget to the population of which the file is a secret sample."""
+    promised = promise_to_population(plan.budget, plan.neighbours)
     return [] if promised is None else [("population", promised.promise(plan.report_delta))]
 
 
@@ -79,7 +79,7 @@ def _totals(plan: PlanFile) -> list[tuple[str, str]]:
 def release_lines(name: str, quote: Quote) -> list[str]:
     """Name and charge, size, statistics and steps of a release."""
     plan = quote.plan
-    cells = shown_groups(plan)
+    cells = count_shown(plan)
     groups = " by " + ", ".join(group.column for group in plan.group_by) if plan.group_by else ""
     facts = [
         ("table", f"{', '.join(statistic.name for statistic in plan.answered)}{groups}: {cells} {plural('row', cells)}"),
@@ -106,7 +106,7 @@ def reading_facts(layout: Layout) -> dict[str, Any]:
     return {"cells": [part.domain for part in layout.scans], "joint_cells": layout.joint, "because": layout.because}
 
 
-def left_out(plan: Plan) -> Iterator[str]:
+def note_left_out(plan: Plan) -> Iterator[str]:
     """For each column with bins, the values that are in no bin. A column that `where` limits is limited on purpose."""
     facts = plan.facts
     groups = [*plan.group_by]
@@ -209,13 +209,13 @@ def _map_notes(about: About, plan: Plan) -> Iterator[str]:
     yield from (f"note: map: {one}" for one in shapes.notes)
     without = [key for key in keys if key not in known]
     if without:
-        yield f"note: map: the file has no shape for {_listed(without)} of column '{shapes.column}'"
+        yield f"note: map: the file has no shape for {_list_names(without)} of column '{shapes.column}'"
     others = [shape.key for shape in shapes.shapes if shape.key not in keys]
     if others:
-        yield f"note: map: column '{shapes.column}' has no group for the shapes {_listed(others)}"
+        yield f"note: map: column '{shapes.column}' has no group for the shapes {_list_names(others)}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     """The names in quotes; of very many the first ones, and how many more."""
     more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
     return ", ".join(map(printed, names[:_MOST_LISTED])) + more
@@ -229,7 +229,7 @@ def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
             notes.append(f"note: column '{name}' can have only one value, because its bounds are equal")
         notes += _perhaps_codes(name, column)
     for name, quote in quotes.items():
-        notes += [f"note: '{name}': {words}" for words in left_out(quote.plan)]
+        notes += [f"note: '{name}': {words}" for words in note_left_out(quote.plan)]
         if is_large(quote.plan.layout):
             notes.append(
                 f"note: '{name}' has {quote.plan.layout.cells} rows, which are written to files in the folder given by "

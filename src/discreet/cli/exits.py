@@ -12,7 +12,7 @@ import typer
 
 from discreet.errors import BudgetExceeded, DiscreetError, InternalError, ReleaseFailed, RowsDiffer
 from discreet.exact.figures import number
-from discreet.exact.given_paths import reason, shown_path
+from discreet.exact.given_paths import quote_path, reason
 from discreet.planfile.tree import printable
 
 __all__ = ["FAILED", "INTERRUPTED", "OVER_BUDGET", "WRONG", "exits", "leave", "on_terminal"]
@@ -34,7 +34,7 @@ def exits(told: Callable[[DiscreetError], str] = str) -> Iterator[None]:
     except OSError as error:
         if error.errno == errno.EPIPE:
             raise  # nobody reads the output any more; the command line ends the process
-        where = f"{shown_path(error.filename)}: " if isinstance(error.filename, str) else ""
+        where = f"{quote_path(error.filename)}: " if isinstance(error.filename, str) else ""
         leave(f"{where}{reason(error)}; nothing was spent", WRONG)
     except KeyboardInterrupt:
         leave("interrupted; nothing was spent", INTERRUPTED)

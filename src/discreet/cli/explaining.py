@@ -12,10 +12,10 @@ from discreet.pages.explain import explain
 from discreet.planfile.read import load_plan
 from discreet.privacy.amounts import amount_text
 
-__all__ = ["explained_plan"]
+__all__ = ["explain_plan"]
 
 
-def explained_plan(
+def explain_plan(
     path: Path, release: str | None, given: Mapping[str, str] | None = None, *, without_source: bool = False
 ) -> Answer:
     """The releases of a plan, or the one that is named, explained.

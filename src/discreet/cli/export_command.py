@@ -9,7 +9,7 @@ import typer
 from discreet.cli.exits import exits
 from discreet.cli.options import AsJson, FolderArgument, Formulas, Labels, Language
 from discreet.cli.output import write
-from discreet.exact.given_paths import given_path
+from discreet.exact.given_paths import require_path
 
 __all__ = ["export"]
 
@@ -37,10 +37,10 @@ def export(  # noqa: PLR0917 (options have names)
 
     A function of release.json and labels alone: it needs no ledger and no source, and spends nothing.
     """
-    from discreet.cli.exporting import Words, exported
+    from discreet.cli.exporting import Words, write_export
     from discreet.releases.exports.base import Wishes
 
     with exits():
-        place, path = given_path(folder, "export"), given_path(out, "--out")
+        place, path = require_path(folder, "export"), require_path(out, "--out")
         wishes = Wishes(frame, digits, encoding, formulas)
-        write(exported(place, to, path, Words(labels, language), wishes), as_json=as_json)
+        write(write_export(place, to, path, Words(labels, language), wishes), as_json=as_json)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from discreet.cli.output import Answer
 from discreet.domain.about import About, language_tag
 from discreet.errors import ArgumentError
-from discreet.exact.given_paths import given_path
+from discreet.exact.given_paths import require_path
 from discreet.pages.words import words_in
 from discreet.planfile.about import about_file
 from discreet.releases.document import Release
@@ -18,7 +18,7 @@ from discreet.releases.labelled import fitting
 if TYPE_CHECKING:
     from discreet.releases.exports.base import Wishes
 
-__all__ = ["Words", "exported"]
+__all__ = ["Words", "write_export"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Words:
             ArgumentError: it has no texts in that language, or the file cannot be read, or none of its words fit.
         """
         if self.file is not None:
-            return release.labelled(_fitting(release, about_file(given_path(self.file, "--labels"))))
+            return release.labelled(_fitting(release, about_file(require_path(self.file, "--labels"))))
         return release if self.language is None else release.labelled(self.language)
 
     def for_page(self, release: Release) -> tuple[Release, str | None]:
@@ -61,7 +61,7 @@ def _fitting(release: Release, about: About) -> About:
     return own if own.columns or own.statistics or not (about.columns or about.statistics) else about
 
 
-def exported(folder: Path, to: str, path: Path, words: Words, wishes: Wishes) -> Answer:
+def write_export(folder: Path, to: str, path: Path, words: Words, wishes: Wishes) -> Answer:
     """Writes the release in `folder` to a file of another format.
 
     Raises:

@@ -9,7 +9,7 @@ import typer
 from discreet.cli.exits import exits
 from discreet.cli.options import AsJson, FolderArgument
 from discreet.cli.output import Answer, write
-from discreet.exact.given_paths import given_path
+from discreet.exact.given_paths import require_path
 
 __all__ = ["programme", "register"]
 
@@ -27,10 +27,10 @@ def register(
 
     Both follow from release.json alone. What it does not know is a marked question, which the custodian answers.
     """
-    from discreet.cli.registering import registered_folder
+    from discreet.cli.registering import register_folder
 
     with exits():
-        write(registered_folder(given_path(folder, "register"), published), as_json=as_json)
+        write(register_folder(require_path(folder, "register"), published), as_json=as_json)
 
 
 def programme(
@@ -52,8 +52,8 @@ def programme(
         from discreet.pages.programme import write_programme
         from discreet.session.accounts import accounts_of
 
-        accounts = [one for file in ledger or () for one in accounts_of(given_path(file, "--ledger"))]
-        page, shelf = write_programme(given_path(folder, "programme"), accounts=accounts, language=language, title=title)
+        accounts = [one for file in ledger or () for one in accounts_of(require_path(file, "--ledger"))]
+        page, shelf = write_programme(require_path(folder, "programme"), accounts=accounts, language=language, title=title)
         left_out = [f"{one.place}: {one.why}" for one in shelf.left_out]
         many = len(shelf.releases)
         lines = [

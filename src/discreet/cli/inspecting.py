@@ -18,14 +18,14 @@ from discreet.ledger import Ledger
 from discreet.planfile.read import PlanFile, load_plan
 from discreet.session.inspecting import inspect
 
-__all__ = ["inspected_plan"]
+__all__ = ["inspect_plan"]
 
 _MOST = 5
 _WIDEST = 24
 _MARK = "CONFIDENTIAL: exact numbers about the rows, which no guarantee covers. Do not publish, send or keep them."
 
 
-def inspected_plan(path: Path, given: Mapping[str, str] | None = None, *, yes: bool, as_json: bool) -> Answer:
+def inspect_plan(path: Path, given: Mapping[str, str] | None = None, *, yes: bool, as_json: bool) -> Answer:
     """What becomes of the cells of each column of a plan, for a terminal; the ledger notes that it was shown.
 
     Raises:
@@ -80,7 +80,7 @@ def _lines(plan: PlanFile, found: Mapping[str, Mapping[str, Tally]]) -> Iterator
 
 
 def _rows_words(plan: PlanFile, found: Mapping[str, Mapping[str, Tally]]) -> str:
-    """The number of rows of the source, beside the declared one where it differs."""
+    """The number of rows of the source, and the declared one where it differs."""
     rows = max(sum(tally.rows for tally in tallies.values()) for tallies in found.values())
     declared = plan.neighbours.rows
     told = f"{rows:,} {plural('row', rows)} in {name(without_secrets(plan.source))}"
@@ -101,11 +101,11 @@ def _most(word: str, tally: Tally) -> str:
     common = nsmallest(_MOST, tally.values.items(), key=lambda one: (-one[1], one[0]))
     more = len(tally.values) - len(common)
     least = "" if tally.exact else "at least "
-    listed = [f"{_cut(value)} ({least}{rows:,})" for value, rows in common]
+    listed = [f"{_shorten(value)} ({least}{rows:,})" for value, rows in common]
     return ", ".join(listed) + (f" and {more:,} {'others' if tally.exact else 'or more others'}" if more else "")
 
 
-def _cut(value: str) -> str:
+def _shorten(value: str) -> str:
     """A value as text for a terminal, without characters that it would obey."""
     shown = name(value)
     return f"“{shown[:_WIDEST]}…”" if len(shown) > _WIDEST else f"“{shown}”"

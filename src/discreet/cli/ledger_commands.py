@@ -9,7 +9,7 @@ import typer
 from discreet.cli.exits import exits
 from discreet.cli.options import AsJson, Formulas, KeyOption, LedgerArgument, Yes
 from discreet.cli.output import write
-from discreet.exact.given_paths import given_path
+from discreet.exact.given_paths import require_path
 
 __all__ = ["ledger_app"]
 
@@ -24,10 +24,10 @@ def ledger_show(
     as_json: AsJson = False,
 ) -> None:
     """Show the budgets, the charges and what remains."""
-    from discreet.cli.ledgers import shown_ledger
+    from discreet.cli.ledgers import show_ledger
 
     with exits():
-        write(shown_ledger(file, dataset), as_json=as_json)
+        write(show_ledger(file, dataset), as_json=as_json)
 
 
 @ledger_app.command("verify", epilog="Example: discreet ledger verify budget.db --releases results")
@@ -43,10 +43,10 @@ def ledger_verify(
 
     --releases also detects an older copy of the ledger, which lacks a release that was charged later.
     """
-    from discreet.cli.ledgers import verified_ledger
+    from discreet.cli.ledgers import verify_ledger
 
     with exits():
-        write(verified_ledger(file, None if releases is None else given_path(releases, "--releases")), as_json=as_json)
+        write(verify_ledger(file, None if releases is None else require_path(releases, "--releases")), as_json=as_json)
 
 
 @ledger_app.command("demand", epilog="Example: discreet ledger demand budget.db --signatures 2 --keys board.pub")
@@ -64,8 +64,8 @@ def ledger_demand(
     from discreet.cli.approving import change_demand
 
     with exits():
-        listed = None if keys is None else given_path(keys, "--keys")
-        where = None if key is None else given_path(key, "--key")
+        listed = None if keys is None else require_path(keys, "--keys")
+        where = None if key is None else require_path(key, "--key")
         change_demand(file, signatures, listed, dataset, where, yes=yes, as_json=as_json)
 
 
@@ -76,10 +76,10 @@ def ledger_export(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of one per line.")] = False,
 ) -> None:
     """Print all entries, one JSON object per line. Everything in them is public."""
-    from discreet.cli.ledgers import exported_ledger
+    from discreet.cli.ledgers import export_ledger
 
     with exits():
-        write(exported_ledger(file), as_json=as_json)
+        write(export_ledger(file), as_json=as_json)
 
 
 @ledger_app.command(
@@ -100,7 +100,7 @@ def ledger_extract(
     with exits(), begin_drawing() as artist:
         from discreet.cli.releasing import extract_release
 
-        folder = given_path(out, "--out")
+        folder = require_path(out, "--out")
         write(
-            extract_release(given_path(file, "FILE"), dataset, release, folder, artist, formulas=formulas), as_json=as_json
+            extract_release(require_path(file, "FILE"), dataset, release, folder, artist, formulas=formulas), as_json=as_json
         )

@@ -14,7 +14,7 @@ from discreet.cli.output import Answer, Grid, align
 from discreet.cli.populations import population_facts, population_lines
 from discreet.errors import ArgumentError, LedgerError
 from discreet.exact.canonical import canonical
-from discreet.exact.given_paths import given_path, stands
+from discreet.exact.given_paths import require_path, stands
 from discreet.exact.names import one_form, spellings
 from discreet.exact.numbers import text
 from discreet.ledger import MOST_ATTEMPTS, Demanded, Entry, Identity, Ledger, Standing, entry_body, why_lost
@@ -25,14 +25,14 @@ from discreet.privacy.amounts import amount_text, number_text
 from discreet.releases.document import Release
 from discreet.session.accounts import budget_in
 
-__all__ = ["exported_ledger", "shown_ledger", "verified_ledger"]
+__all__ = ["export_ledger", "show_ledger", "verify_ledger"]
 
 Amounts = tuple[Fraction, ...]
 
 _LISTED = 5  # paths in one message
 
 
-def shown_ledger(file: Path, dataset: str | None) -> Answer:
+def show_ledger(file: Path, dataset: str | None) -> Answer:
     """Budget, charges and remainder of every data set of a ledger, or of one.
 
     Raises:
@@ -51,7 +51,7 @@ def shown_ledger(file: Path, dataset: str | None) -> Answer:
             lines += [*_account(identity, entries, became, spent, remaining), *drawn, ""]
             facts.append({**_account_facts(identity, entries, became, spent, remaining), **population_facts(identity)})
         head, demands = ledger.head(), ledger.board.demands()
-        lines += [*_only_inspected(ledger, names)] if dataset is None else []
+        lines += [*_tell_inspected(ledger, names)] if dataset is None else []
     lines += _demand_lines(demands, dataset)
     lines.append(f"{len(names)} data set{'' if len(names) == 1 else 's'}; head {head}")
     demanded = [{"dataset": name, "entry": one.sequence, **one.demand.to_json()} for name, one in demands.items()]
@@ -60,7 +60,7 @@ def shown_ledger(file: Path, dataset: str | None) -> Answer:
 
 
 def _demand_lines(demands: Mapping[str, Demanded], dataset: str | None) -> list[str | Grid]:
-    """Who must sign, for the whole ledger and for each data set."""
+    """The demands for signatures, of the whole ledger and of each data set."""
     lines: list[str | Grid] = []
     for name, one in demands.items():
         if dataset is None or name in {"", one_form(dataset)}:
@@ -70,7 +70,7 @@ def _demand_lines(demands: Mapping[str, Demanded], dataset: str | None) -> list[
     return lines
 
 
-def exported_ledger(file: Path) -> Answer:
+def export_ledger(file: Path) -> Answer:
     """All entries of a ledger, one JSON object per line: the body from which the digest was computed, and the digest.
 
     Raises:
@@ -81,7 +81,7 @@ def exported_ledger(file: Path) -> Answer:
     return Answer([canonical(entry) for entry in entries], {"entries": entries})
 
 
-def verified_ledger(file: Path, releases: Path | None) -> Answer:
+def verify_ledger(file: Path, releases: Path | None) -> Answer:
     """Checks that the ledger is sound from its first entry to its last, and has every release in the folder `releases`.
 
     Raises:
@@ -115,7 +115,7 @@ def verified_ledger(file: Path, releases: Path | None) -> Answer:
 
 def _count_contained(entries: tuple[Entry, ...], file: Path, folder: Path) -> int:
     """The number of releases in `folder`. The ledger with these entries charged and committed each of them."""
-    stands(given_path(folder, "--releases"), "--releases")
+    stands(require_path(folder, "--releases"), "--releases")
     paths = sorted(folder.rglob("release.json"))
     if not paths:
         raise ArgumentError(f"--releases: '{folder}' has no release.json in it; give a folder that `discreet release` wrote")
@@ -150,7 +150,7 @@ def _is_in(release: Release, heads: dict[str, int], committed: dict[int, str]) -
 
 
 def _existing(file: Path) -> Ledger:
-    if not stands(given_path(file, "FILE"), "FILE"):
+    if not stands(require_path(file, "FILE"), "FILE"):
         raise LedgerError(f"ledger '{file}': there is no such file; check the path")
     return Ledger.open(file)
 
@@ -196,7 +196,7 @@ def _account(
 ) -> list[str | Grid]:
     lines: list[str | Grid] = [
         f"data set '{identity.dataset}' ({identity.measure})",
-        *align([(word, _shown(identity, amounts)) for word, amounts in _totals(identity, spent, remaining).items()]),
+        *align([(word, _show(identity, amounts)) for word, amounts in _totals(identity, spent, remaining).items()]),
     ]
     begun = [entry for entry in entries if entry.sequence in became]
     amendments = _amendments(identity, entries)
@@ -245,7 +245,7 @@ def _amendments(identity: Identity, entries: tuple[Entry, ...]) -> dict[int, lis
     return found
 
 
-def _only_inspected(ledger: Ledger, names: Sequence[str]) -> Iterator[str]:
+def _tell_inspected(ledger: Ledger, names: Sequence[str]) -> Iterator[str]:
     """A line for each data set whose rows were inspected, and that has no other entry."""
     seen = [entry for entry in ledger.entries() if entry.kind == "inspect" and not spellings(entry.dataset, names)]
     for name in dict.fromkeys(one_form(entry.dataset) for entry in seen):
@@ -276,10 +276,10 @@ def _totals(identity: Identity, spent: Amounts, remaining: Amounts) -> dict[str,
 def _cost(identity: Identity, entry: Entry) -> str:
     if entry.kind in {"inspect", "amend"}:
         return "no charge"
-    return "exact, no charge" if entry.kind == "publish" else _shown(identity, entry.charge)
+    return "exact, no charge" if entry.kind == "publish" else _show(identity, entry.charge)
 
 
-def _shown(identity: Identity, amounts: Amounts) -> str:
+def _show(identity: Identity, amounts: Amounts) -> str:
     """The amounts in the parameters of their measure, or as they add where the declaration names none."""
     budget = budget_in(identity)
     if budget is None:

@@ -34,11 +34,11 @@ from discreet.session.session import Session
 __all__ = [
     "Review",
     "Standing",
-    "checked_plan",
+    "check_plan",
     "open_session",
     "planner_page",
     "quote_all",
-    "quoted_plan",
+    "quote_plan",
     "review",
     "source_of",
     "standing",
@@ -120,7 +120,7 @@ def open_session(
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What a plan is held against: all that it names, or what of it is here.
+    """The things that a plan is checked against: all that it names, or what of it is here.
 
     Attributes:
         plan: the plan; in place of a ledger that is elsewhere it has an empty one.
@@ -134,7 +134,7 @@ class Review:
 
     @property
     def header(self) -> str:
-        """How far the columns were compared with those of the source."""
+        """The extent to which the columns were compared with the columns of the source."""
         return "its header fits the columns" if self.source is None else "not opened"
 
     def session(self) -> Session:
@@ -184,7 +184,7 @@ def standing(plan: PlanFile) -> Standing:
         return Standing(head, remaining, reserved, became, given_back, goes_on, declared=True, inspected=inspected)
 
 
-def checked_plan(path: Path, given: Mapping[str, str] | None = None, *, without_source: bool = False) -> Answer:
+def check_plan(path: Path, given: Mapping[str, str] | None = None, *, without_source: bool = False) -> Answer:
     """The meaning of a plan, after every check has passed.
 
     Raises:
@@ -248,11 +248,11 @@ def _with_all_faults(wrong: SourceError, plan: PlanFile) -> SourceError:
     """
     faults = [] if is_absent(plan.source) else header_faults(source_of(plan), plan.schema)
     said = faults if len(faults) > 1 else [f"{wrong}{'; --without-source checks everything else' * is_absent(plan.source)}"]
-    text = "\ndiscreet: ".join([*_refused_anyway(plan), *said])
+    text = "\ndiscreet: ".join([*_find_refusal(plan), *said])
     return RowsDiffer(text, wrong.declared, wrong.found) if isinstance(wrong, RowsDiffer) else SourceError(text)
 
 
-def _refused_anyway(plan: PlanFile) -> list[str]:
+def _find_refusal(plan: PlanFile) -> list[str]:
     """The refusal of a plan whose source is taken to fit; none where there is none."""
     try:
         quote_all(Review(plan, AbsentSource(plan.schema, plan.csv)))
@@ -261,11 +261,11 @@ def _refused_anyway(plan: PlanFile) -> list[str]:
     return []
 
 
-def quoted_plan(path: Path, given: Mapping[str, str] | None = None, *, without_source: bool = False) -> Answer:
+def quote_plan(path: Path, given: Mapping[str, str] | None = None, *, without_source: bool = False) -> Answer:
     """The costs of the releases of a plan, and their expected errors.
 
     Raises:
-        DiscreetError: as `checked_plan`.
+        DiscreetError: as `check_plan`.
     """
     plan = load_plan(path, given)
     seen = review(plan, without_source=without_source)
@@ -301,7 +301,7 @@ def planner_page(
     """Writes the planner of a plan to `out`: its quotes, with sliders, in this language.
 
     Raises:
-        DiscreetError: as `quoted_plan`, but for releases that do not fit; or the page cannot be written.
+        DiscreetError: as `quote_plan`, but for releases that do not fit; or the page cannot be written.
     """
     from discreet.pages.planner import Planned, planned_file, write_planner
 
@@ -369,11 +369,11 @@ def _notes(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Sequen
         elif given_back:
             notes.append(f"note: '{name}' is in the ledger and is returned at no charge; the source is not looked at")
         elif name in now.reserved:
-            notes.append(_taken(plan, name, quote, now))
+            notes.append(_explain_reservation(plan, name, quote, now))
     return notes
 
 
-def _taken(plan: PlanFile, name: str, quote: Quote, now: Standing) -> str:
+def _explain_reservation(plan: PlanFile, name: str, quote: Quote, now: Standing) -> str:
     """The meaning of a reservation of this name for the release: finished by it, lost, or of another plan."""
     found = now.became[now.reserved[name].sequence]
     if name in now.goes_on and not now.paid_otherwise(plan, name, quote):

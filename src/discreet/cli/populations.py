@@ -13,7 +13,7 @@ from discreet.ledger.draws import draw_of
 from discreet.privacy import from_coordinates
 from discreet.privacy.amounts import amount_text
 from discreet.session.accounts import budget_in
-from discreet.session.orders import promised_to_population
+from discreet.session.orders import promise_to_population
 
 __all__ = ["population_facts", "population_lines"]
 
@@ -25,8 +25,8 @@ _ALIKE = "; as if this list of releases had been fixed in advance"
 
 
 def population_lines(identity: Identity, spent: Amounts, left: Amounts) -> list[str]:
-    """What is promised to the population by the whole budget, and by what is spent; nothing without a draw."""
-    budget, neighbours = budget_in(identity), _drawn(identity)
+    """The promises of the whole budget, and of what is spent, to the population; none without a draw."""
+    budget, neighbours = budget_in(identity), _find_draw(identity)
     if budget is None or neighbours is None or neighbours.sampled is None:
         return []
     together = tuple(whole - rest for whole, rest in zip(identity.budget, left, strict=True))
@@ -46,15 +46,15 @@ def population_lines(identity: Identity, spent: Amounts, left: Amounts) -> list[
 
 def population_facts(identity: Identity) -> dict[str, Any]:
     """The same of the whole budget, for programs."""
-    budget, neighbours = budget_in(identity), _drawn(identity)
-    promised = None if budget is None or neighbours is None else promised_to_population(budget, neighbours)
+    budget, neighbours = budget_in(identity), _find_draw(identity)
+    promised = None if budget is None or neighbours is None else promise_to_population(budget, neighbours)
     if promised is None:
         return {}
     epsilon, delta = promised.pair(_DELTA)
     return {"population": {"rate": text(promised.rate), "epsilon": epsilon, "delta": text(delta)}}
 
 
-def _drawn(identity: Identity) -> Neighbours | None:
+def _find_draw(identity: Identity) -> Neighbours | None:
     """The relation of a declaration with a draw; None where it has none."""
     written = json.loads(identity.declaration).get("neighbours")
     return neighbours_of(written) if isinstance(written, dict) and "sampled" in written else None

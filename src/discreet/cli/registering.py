@@ -9,10 +9,10 @@ from discreet.cli.releasing import release_folders
 from discreet.pages.registry.page import write_registration
 from discreet.releases.document import Release
 
-__all__ = ["registered_folder"]
+__all__ = ["register_folder"]
 
 
-def registered_folder(folder: Path, published: str | None) -> Answer:
+def register_folder(folder: Path, published: str | None) -> Answer:
     """Writes both files next to the release.json in `folder`, or next to each in its sub-folders.
 
     Raises:

@@ -87,7 +87,7 @@ def release_plan(
         with open_session(plan, limits, lambda stage: spinner.tell(_STAGES[stage])) as session:
             before = standing(plan)
             with spinner:
-                answers = [*map(_worded, session.release_all(plan.orders), plan.orders)]
+                answers = [*map(_apply_words, session.release_all(plan.orders), plan.orders)]
                 problems = [
                     _write_release(answer, folder, artist, formulas) for answer, folder in zip(answers, folders, strict=True)
                 ]
@@ -96,7 +96,7 @@ def release_plan(
                 for answer, folder, problem in zip(answers, folders, problems, strict=True)
                 if isinstance(answer, Release) and not problem
             ]
-            unshown = _shown(_told(done, before, session.remaining, plan.budget), as_json=as_json)
+            unshown = _try_to_show(_summarise(done, before, session.remaining, plan.budget), as_json=as_json)
     except BaseException as stop:
         said = "" if before is None else _after(plan, before, stop)
         if not said:
@@ -153,7 +153,7 @@ def report_folder(folder: Path, artist: Artist, words: Words) -> Answer:
     written = [
         write_report(release, place / "report.html", artist, language=language) for place, release, language in chosen
     ]
-    return _written_files(written)
+    return _list_files(written)
 
 
 def consistent_folder(folder: Path, statistic: str | None, formulas: str) -> Answer:
@@ -171,10 +171,10 @@ def consistent_folder(folder: Path, statistic: str | None, formulas: str) -> Ans
         except OSError as wrong:
             raise ArgumentError(f"consistent '{place}': cannot be written ({wrong.strerror}); copy it elsewhere") from None
         written.append(place / "consistent.csv")
-    return _written_files(written)
+    return _list_files(written)
 
 
-def _written_files(paths: Sequence[Path]) -> Answer:
+def _list_files(paths: Sequence[Path]) -> Answer:
     return Answer([str(path) for path in paths], {"written": [str(path) for path in paths]})
 
 
@@ -256,7 +256,7 @@ def _write_release(answer: Release | ReleaseFailed, folder: Path, artist: Artist
     return ""
 
 
-def _worded(answer: Release | ReleaseFailed, order: Order) -> Release | ReleaseFailed:
+def _apply_words(answer: Release | ReleaseFailed, order: Order) -> Release | ReleaseFailed:
     """The release in the words of the plan, which may have been mended since a stored one was made."""
     if isinstance(answer, ReleaseFailed) or not order.about:
         return answer
@@ -264,7 +264,7 @@ def _worded(answer: Release | ReleaseFailed, order: Order) -> Release | ReleaseF
     return answer.labelled(fitting(answer.document, about))  # the plan's words are for all of its releases
 
 
-def _shown(answer: Answer, *, as_json: bool) -> str:
+def _try_to_show(answer: Answer, *, as_json: bool) -> str:
     """The message on a failed summary; empty when it is on stdout. A closed pipe or a full disk does not undo a release."""
     try:
         write(answer, as_json=as_json)
@@ -345,7 +345,7 @@ def _titles(release: Release, columns: Sequence[str]) -> dict[str, str]:
     return {column: "quality" if column.endswith(QUALITY) else words[column] for column in columns}
 
 
-def _paid(release: Release, before: Standing) -> str:
+def _tell_cost(release: Release, before: Standing) -> str:
     """The cost of the release: a charge of this command, or an older one that was finished now or before."""
     number, measure = release.document["ledger"]["sequence"], amount_text(release.guarantee.measure)
     if number > before.head:
@@ -356,7 +356,7 @@ def _paid(release: Release, before: Standing) -> str:
     return f"the stored release of entry {number} ({measure}); the source was not looked at; no new charge"
 
 
-def _told(done: Sequence[tuple[Release, Path]], before: Standing, remaining: Budget, budget: Budget) -> Answer:
+def _summarise(done: Sequence[tuple[Release, Path]], before: Standing, remaining: Budget, budget: Budget) -> Answer:
     """The charges, guarantees and files, the first rows of each release, and the remaining budget."""
     lines: list[str | Grid] = []
     facts = []
@@ -364,7 +364,7 @@ def _told(done: Sequence[tuple[Release, Path]], before: Standing, remaining: Bud
         charge, guarantee, parts = release.document["ledger"], release.guarantee, release.parts
         fresh = charge["sequence"] > before.head
         files = _LARGE_FILES if parts else _FILES
-        lines += [f"{release.name}: {_paid(release, before)}", f"  {guarantee}", f"  in {folder}: {files}"]
+        lines += [f"{release.name}: {_tell_cost(release, before)}", f"  {guarantee}", f"  in {folder}: {files}"]
         table = frame_of(release.shown(MOST_ROWS)["columns"])
         every = sum(part.rows for part in parts) or None
         lines += number_grid(table, height=every, words=_titles(release, table.columns)) if table.width else []

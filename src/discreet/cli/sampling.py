@@ -56,14 +56,14 @@ def _file(option: str, value: str) -> _Sample:
     """A file that is a secret sample: who was drawn is not known to readers."""
     if value.replace("-", "").isalpha():
         raise refuse_design(value)
-    rate = exact(value, option) if option == "--sampled" else _drawn(value)
+    rate = exact(value, option) if option == "--sampled" else _read_rate(value)
     if not 0 < rate <= 1:
         raise ArgumentError(f"{option}={value}: must be above 0 and at most 1: the largest probability of being drawn")
     who = "for the population, as long as nobody learns who was drawn"
     return _Sample((1 - rate, rate), "for the rows of the file", who, {"sampled": text(rate)})
 
 
-def _drawn(value: str) -> Fraction:
+def _read_rate(value: str) -> Fraction:
     parts = value.split(",")
     if len(parts) != 2 or not all(part.strip().isdecimal() for part in parts):
         raise ArgumentError(f"--without-replacement={value!r}: must be two whole numbers, rows drawn and persons: 100,10000")

@@ -31,7 +31,7 @@ from discreet.errors import ArgumentError, PlanError, did_you_mean
 from discreet.exact.figures import name as shown_name
 from discreet.exact.figures import plural
 from discreet.exact.files import create_file
-from discreet.exact.given_paths import given_path, require_writable, stands
+from discreet.exact.given_paths import require_path, require_writable, stands
 from discreet.planfile.read import plan_of
 from discreet.planfile.tree import toml_root
 from discreet.planfile.write import toml_visible
@@ -40,7 +40,7 @@ from discreet.session.orders import check_name
 from discreet.statistics.other_words import nearest_way
 from discreet.statistics.registry import by_word
 
-__all__ = ["started_plan"]
+__all__ = ["start_plan"]
 
 _NO_CODES = CodeList({})
 _MOST_LEFT = 8
@@ -54,7 +54,7 @@ _USUAL: Mapping[str, str] = {
 """The fields of a budget, with usual amounts."""
 
 
-def started_plan(source: str, out: Path, ask: Asker, columns: str | None = None) -> Answer:
+def start_plan(source: str, out: Path, ask: Asker, columns: str | None = None) -> Answer:
     """Writes a plan file to `out`: complete as far as there were answers, with the rest to be filled in.
 
     Raises:
@@ -62,7 +62,7 @@ def started_plan(source: str, out: Path, ask: Asker, columns: str | None = None)
         ArgumentError: the file exists already, or cannot be written; or the source has not the columns that are asked for.
     """
     if not is_url(source):
-        given_path(source, "SOURCE")
+        require_path(source, "SOURCE")
     if stands(out, "--out") or out.is_symlink():
         raise ArgumentError(f"--out={out}: exists already; choose another name, or edit the file")
     if not stands(out.parent, "--out"):
@@ -70,7 +70,7 @@ def started_plan(source: str, out: Path, ask: Asker, columns: str | None = None)
     require_writable(out.parent, "--out")
     path = datasets.path(source.removeprefix("example:")) if source.startswith("example:") else source
     header, codes = outline_of(path)
-    header = _asked_columns(header, columns)
+    header = _select_columns(header, columns)
     while True:
         try:
             sections = _sections(header, codes, source, out, ask)
@@ -84,7 +84,7 @@ def started_plan(source: str, out: Path, ask: Asker, columns: str | None = None)
     missing = to_fill_in(sections)
     left = [f"{shown_name(n)} ({shown_name(k.shown)[:40]})" for n, k in header.items() if not can_be_declared(n, k)]
     facts = {"plan": str(out), "source": source, "to_fill_in": missing, "left_out": len(left)}
-    return Answer(list(_told(out, missing, left)), facts)
+    return Answer(list(_tell(out, missing, left)), facts)
 
 
 def _sections(header: Header, codes: Mapping[str, CodeList], source: str, out: Path, ask: Asker) -> list[Section]:
@@ -102,7 +102,7 @@ def _sections(header: Header, codes: Mapping[str, CodeList], source: str, out: P
     return sections
 
 
-def _asked_columns(header: Header, columns: str | None) -> Header:
+def _select_columns(header: Header, columns: str | None) -> Header:
     """The columns of a list such as "age,sex", in its order; all of them without one."""
     if columns is None:
         return header
@@ -113,7 +113,7 @@ def _asked_columns(header: Header, columns: str | None) -> Header:
     return {name: header[name] for name in names}
 
 
-def _told(out: Path, missing: list[str], left: list[str]) -> Iterator[str]:
+def _tell(out: Path, missing: list[str], left: list[str]) -> Iterator[str]:
     yield f"{out} was written. The names and types of the columns were read, but no values. Nothing was spent."
     if left:
         more = f" and {len(left) - _MOST_LEFT} more" if len(left) > _MOST_LEFT else ""

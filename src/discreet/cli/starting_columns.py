@@ -12,13 +12,13 @@ from discreet.cli.answers import check_choice, check_number, check_period, write
 from discreet.cli.asking import Asker, nobody
 from discreet.cli.code_lists import (
     code_list,
-    joined_values,
+    convert_as,
+    join_values,
     label_comment,
-    labelled_values,
+    label_values,
     missing_entries,
+    note_unlisted,
     split_values,
-    typed_as,
-    unlisted_ranges,
 )
 from discreet.cli.drafting import Entry, Section, render_list
 from discreet.domain.categories import whole_categories
@@ -60,8 +60,8 @@ def ask_column(name: str, kind: ColumnType, codes: CodeList, folder: Path, ask: 
     """The section that declares a column; None where it is skipped, or where its name or type cannot be declared."""
     if not can_be_declared(name, kind):
         return None
-    labels = labelled_values(kind, codes)
-    choices = _KINDS[kind.usual or kind.kind]
+    labels = label_values(kind, codes)
+    choices = tuple(dict.fromkeys((*_KINDS[kind.usual or kind.kind], *_KINDS[kind.kind])))  # what is usual first
     choices = tuple(sorted(choices, key=lambda choice: choice != "category")) if labels else choices
     question = f"column {shown_name(name)} ({shown_name(kind.shown)[:40]}): {', '.join(choices)} or skip"
     chosen = ask(question, lambda answer: check_choice(answer, (*choices, "skip")), choices[0])
@@ -75,7 +75,7 @@ def ask_column(name: str, kind: ColumnType, codes: CodeList, folder: Path, ask: 
     else:
         entries = {"number": _numeric, "date": _dates}[chosen](shown_name(name), kind, ask)
     told = (Entry("type", toml_visible(chosen), unsure), *entries, *missing_entries(kind, codes))
-    return Section(f"[columns.{toml_key(name)}]", told, unlisted_ranges(codes))
+    return Section(f"[columns.{toml_key(name)}]", told, note_unlisted(codes))
 
 
 def _category(name: str, kind: ColumnType, labels: Mapping[str, str], folder: Path, ask: Asker) -> tuple[Entry, ...]:
@@ -86,17 +86,17 @@ def _category(name: str, kind: ColumnType, labels: Mapping[str, str], folder: Pa
     whole = kind.kind not in ("text", "any")
 
     def parsed(answer: str) -> list[str | int]:
-        return typed_as(kind, split_values(answer))
+        return convert_as(kind, split_values(answer))
 
     def check(answer: str) -> None:
         if not answer.startswith("@"):
             Category(parsed(answer))
         elif listed := code_list(folder / answer[1:]):
-            Category(typed_as(kind, [*listed]))
+            Category(convert_as(kind, [*listed]))
         else:
             Category(whole_categories(folder / answer[1:]) if whole else folder / answer[1:])
 
-    answer = ask(question, check, joined_values(labels) if labels else None)
+    answer = ask(question, check, join_values(labels) if labels else None)
     if answer is None:
         typed = '"FILE" and categories_type = "integer"' if whole else '"FILE"'
         example = "[1, 2]" if whole else '["a", "b"]'
@@ -105,7 +105,7 @@ def _category(name: str, kind: ColumnType, labels: Mapping[str, str], folder: Pa
         named = {code: labels[code] for code in split_values(answer) if code in labels}
         return (Entry("categories", render_list(parsed(answer)), label_comment(named)),)
     if listed := code_list(folder / answer[1:]):
-        return (Entry("categories", render_list(typed_as(kind, [*listed])), label_comment(listed)),)
+        return (Entry("categories", render_list(convert_as(kind, [*listed])), label_comment(listed)),)
     integers = (Entry("categories_type", toml_visible("integer")),) if whole else ()
     return (Entry("categories_file", toml_visible(answer[1:])), *integers)
 

@@ -41,7 +41,7 @@ def path(name: str) -> Path:
     """
     from importlib.resources import files  # costs more than the rest of this module: only when a file is wanted
 
-    return Path(str(files(__name__).joinpath(f"{_known(name)}.parquet")))
+    return Path(str(files(__name__).joinpath(f"{_require_known(name)}.parquet")))
 
 
 def describe(name: str) -> str:
@@ -50,10 +50,10 @@ def describe(name: str) -> str:
     Raises:
         ArgumentError: no data set has that name.
     """
-    return _NOTES[_known(name)]
+    return _NOTES[_require_known(name)]
 
 
-def _known(name: str) -> str:
+def _require_known(name: str) -> str:
     if name not in names():
         raise ArgumentError(f"name: there is no example data set {name!r}{did_you_mean(name, names())}")
     return name

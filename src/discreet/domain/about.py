@@ -48,15 +48,15 @@ def language_tag(given: object) -> str:
 
 def _line(given: object, what: str) -> str:
     """A text of one line that can be seen, in NFC; empty where there is none."""
-    return _checked(given, what, _MOST_LINE, "")
+    return _require_text(given, what, _MOST_LINE, "")
 
 
 def _paragraphs(given: object, what: str) -> str:
     """A text that can be seen, in NFC; it may have several lines."""
-    return _checked(given, what, _MOST_TEXT, "\n")
+    return _require_text(given, what, _MOST_TEXT, "\n")
 
 
-def _checked(given: object, what: str, most: int, allowed: str) -> str:
+def _require_text(given: object, what: str, most: int, allowed: str) -> str:
     if not isinstance(given, str):
         raise ArgumentError(f"{what}={printed(given)}: must be a text")
     if len(given) > most:

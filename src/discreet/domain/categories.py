@@ -10,7 +10,7 @@ from pathlib import Path
 from discreet.errors import SchemaError, printed
 from discreet.exact.given_paths import content_of
 
-__all__ = ["Value", "check_text", "checked_categories", "missing_category", "read_categories", "whole_categories"]
+__all__ = ["Value", "check_categories", "check_text", "missing_category", "read_categories", "whole_categories"]
 
 Value = str | int | bool
 """A category value."""
@@ -44,7 +44,7 @@ def whole_categories(path: Path) -> list[Value]:
     return [int(line) for line in lines]
 
 
-def checked_categories(listed: list[Value]) -> tuple[Value, ...]:
+def check_categories(listed: list[Value]) -> tuple[Value, ...]:
     """The categories of a column, distinct, of one type and in NFC.
 
     Raises:

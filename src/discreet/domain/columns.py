@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
-from discreet.domain.categories import Value, checked_categories, missing_category, read_categories
+from discreet.domain.categories import Value, check_categories, missing_category, read_categories
 from discreet.domain.missing import missing_codes
 from discreet.errors import SchemaError, did_you_mean, printed, unreachable
 from discreet.exact.numbers import Amount, exact, text
@@ -51,7 +51,7 @@ class Category:
         if isinstance(values, bytes) or not isinstance(values, str | Path | Iterable):
             raise SchemaError(f"categories={printed(values)}: must be a list of categories or the path of a text file")
         listed: list[Value] = [*(read_categories(Path(values)) if isinstance(values, str | Path) else values)]
-        object.__setattr__(self, "values", checked_categories(listed))
+        object.__setattr__(self, "values", check_categories(listed))
         object.__setattr__(self, "missing", missing_codes(missing, partial(missing_category, self.values)))
         object.__setattr__(self, "required", _flag(required))
 

@@ -56,12 +56,12 @@ def nearest_condition(written: str, schema: Schema) -> Condition | None:
     low, high = _SIGNS[found["sign"]](0, column.size - 1, place)
     if not 0 <= low <= high < column.size:
         return None
-    ends = [_shown(column, code) for code in (low, high)]
+    ends = [_show_code(column, code) for code in (low, high)]
     return Condition(name, f"({', '.join(ends)})", f"[{', '.join(ends)}]")
 
 
 def _place(column: Number | Date, value: str) -> Fraction | None:
-    """Where a value is on the grid of a column, in steps."""
+    """The place of a value on the grid of a column, in steps."""
     try:
         if isinstance(column, Date):
             return Fraction((dt.date.fromisoformat(value) - column.first).days)
@@ -70,7 +70,7 @@ def _place(column: Number | Date, value: str) -> Fraction | None:
         return None
 
 
-def _shown(column: Number | Date, code: int) -> str:
+def _show_code(column: Number | Date, code: int) -> str:
     value = column.value(code)
     if not isinstance(value, Fraction):
         return f'"{value}"'

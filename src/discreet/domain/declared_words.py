@@ -35,7 +35,7 @@ def step_words(step: Mapping[str, Any]) -> str:
     column = name(step["column"])
     if step["step"] == "impute":
         return f"{column}: a value that is not known is replaced by {_law_words(step)}, whatever the other data are."
-    between = f"from {_shown(step['lower'])} to {_shown(step['upper'])}" if "lower" in step else None
+    between = f"from {_group(step['lower'])} to {_group(step['upper'])}" if "lower" in step else None
     kept = None if between else _quote_values(step["categories"])
     if step["step"] == "clamp" and between:
         return f"{column}: values are moved into the range {between}; values that are not known stay so."
@@ -53,13 +53,13 @@ def _law_words(step: Mapping[str, Any]) -> str:
         return "one of " + list_names([f"“{name(value)}” ({number(float(100 * share), 1)} %)" for value, share in shares])
     within = " within the bounds of the column"
     if "lower" in step and "upper" in step:
-        low, high = _shown(step["lower"]), _shown(step["upper"])
+        low, high = _group(step["lower"]), _group(step["upper"])
         if low == high:
             return f"the number {low}"
         within = f" between {low} and {high}"
     if step["distribution"] == "uniform":
         return f"a uniform random number{within}"
-    return f"a normal random number (mean {_shown(step['mean'])}, standard deviation {_shown(step['sd'])}) moved{within}"
+    return f"a normal random number (mean {_group(step['mean'])}, standard deviation {_group(step['sd'])}) moved{within}"
 
 
 def _resize_words(step: Mapping[str, Any]) -> str:
@@ -78,7 +78,7 @@ def column_words(column: Mapping[str, Any]) -> str:
     computed = f"; computed as {name(column['query'])}" if "query" in column else ""
     if "missing" not in column:
         return f"{_domain_words(column)}{computed}"
-    codes = [_shown(code) if column["type"] == "number" else f"“{name(code)}”" for code in column["missing"]]
+    codes = [_group(code) if column["type"] == "number" else f"“{name(code)}”" for code in column["missing"]]
     return f"{_domain_words(column)}; {list_names(codes)} {'means' if len(codes) == 1 else 'mean'} not known{computed}"
 
 
@@ -88,14 +88,14 @@ def _domain_words(column: Mapping[str, Any]) -> str:
         return f"{number(size)} {'category' if size == 1 else 'categories'}: {_quote_values(column['categories'])}"
     if column["type"] == "date":
         return f"dates from {name(column['first'])} to {name(column['last'])}"
-    return f"numbers from {_shown(column['lower'])} to {_shown(column['upper'])} in steps of {_shown(column['step'])}"
+    return f"numbers from {_group(column['lower'])} to {_group(column['upper'])} in steps of {_group(column['step'])}"
 
 
 def _quote_values(values: Sequence[object]) -> str:
     return list_names([f"“{name(value)}”" for value in values])
 
 
-def _shown(written: str) -> str:
+def _group(written: str) -> str:
     """An exact number with its thousands separated: "−150,000.5"; other exact texts, such as 1/3 or a date, as they are."""
     sign, digits = ("−", written[1:]) if written.startswith("-") else ("", written)
     whole, dot, part = digits.partition(".")

@@ -18,7 +18,7 @@ from typing import Any
 from discreet.domain.about import key_of
 from discreet.domain.maps import MOST_OUTLINES, MOST_SHAPES, Map, Shape
 from discreet.errors import ArgumentError, did_you_mean, printed
-from discreet.exact.given_paths import content_of, given_path, reason, shown_path
+from discreet.exact.given_paths import content_of, quote_path, reason, require_path
 
 __all__ = ["read_map"]
 
@@ -45,18 +45,18 @@ def read_map(file: str | Path, *, key: str, column: str) -> Map:
     Raises:
         ArgumentError: the file cannot be read, is not such a file, has no shape with the key, or has too many shapes.
     """
-    path = given_path(file, "file")
-    features = _features(_parsed(path), path)
+    path = require_path(file, "file")
+    features = _features(_parse(path), path)
     _check_points(features, path)
     found, notes = _by_key(features, key, path)
-    return _drawn(found, column, notes, path)
+    return _draw(found, column, notes, path)
 
 
-def _parsed(path: Path) -> Any:
+def _parse(path: Path) -> Any:
     try:
         content = content_of(path, _MOST_BYTES + 1)
     except (OSError, ValueError) as wrong:
-        raise ArgumentError(f"file={shown_path(path)}: cannot be read ({reason(wrong)}); check the path") from None
+        raise ArgumentError(f"file={quote_path(path)}: cannot be read ({reason(wrong)}); check the path") from None
     if len(content) > _MOST_BYTES:
         raise _wrong(path, f"has more than {_MOST_BYTES // 10**6} MB; simplify its shapes first")
     try:
@@ -70,7 +70,7 @@ def _refuse_constant(_: str) -> float:
 
 
 def _wrong(path: Path, rule: str) -> ArgumentError:
-    return ArgumentError(f"file={shown_path(path)}: {rule}")
+    return ArgumentError(f"file={quote_path(path)}: {rule}")
 
 
 def _features(tree: Any, path: Path) -> list[Mapping[str, Any]]:
@@ -123,7 +123,7 @@ def _by_key(features: Sequence[Mapping[str, Any]], key: str, path: Path) -> tupl
             found.setdefault(name, []).extend(rings)
     if not found:
         near = did_you_mean(key, properties) if key not in properties else ""
-        raise ArgumentError(f"key={printed(key)}: no feature of {shown_path(path)} has this key and a polygon{near}")
+        raise ArgumentError(f"key={printed(key)}: no feature of {quote_path(path)} has this key and a polygon{near}")
     return found, [f"{number} of {len(features)} features {why}" for why, number in reasons.items()]
 
 
@@ -147,14 +147,14 @@ def _rings(geometry: Any, place: int, path: Path) -> Iterator[list[Point]]:
     if kind not in ("Polygon", "MultiPolygon"):
         return
     polygons = geometry.get("coordinates")
-    for polygon in _listed(polygons if kind == "MultiPolygon" else [polygons], place, path):
-        for ring in _listed(polygon, place, path):
-            points = [_point(one, place, path) for one in _listed(ring, place, path)]
+    for polygon in _require_list(polygons if kind == "MultiPolygon" else [polygons], place, path):
+        for ring in _require_list(polygon, place, path):
+            points = [_point(one, place, path) for one in _require_list(ring, place, path)]
             if points:
                 yield points
 
 
-def _listed(value: Any, place: int, path: Path) -> list[Any]:
+def _require_list(value: Any, place: int, path: Path) -> list[Any]:
     if not isinstance(value, list):
         raise _wrong(path, f"the coordinates of feature {place + 1} are not those of a polygon")
     return value
@@ -175,12 +175,12 @@ def _point(value: Any, place: int, path: Path) -> Point:
 # The grid -----------------------------------------------------------------------------------------------------------------
 
 
-def _drawn(found: Mapping[str, list[list[Point]]], column: str, notes: Sequence[str], path: Path) -> Map:
+def _draw(found: Mapping[str, list[list[Point]]], column: str, notes: Sequence[str], path: Path) -> Map:
     """The map on the finest grid on which its outlines are short enough."""
     areas, side = _on_grid(found), _SIDE
     outlines = _outlines(areas)
     while sum(len(key) + len(text) for key, text in outlines.items()) > MOST_OUTLINES:
-        areas, side = _halved(areas), side // 2
+        areas, side = _halve(areas), side // 2
         if side < _COARSEST:
             raise _wrong(path, "has too many shapes, or too many islands, for a map on a page; simplify them first")
         outlines = _outlines(areas)
@@ -211,7 +211,7 @@ def _turn(longitudes: Iterator[float]) -> int:
     return 360 if every[-1] - every[0] > 180 and gap > 360 - (every[-1] - every[0]) else 0
 
 
-def _halved(areas: Mapping[str, list[list[Spot]]]) -> dict[str, list[list[Spot]]]:
+def _halve(areas: Mapping[str, list[list[Spot]]]) -> dict[str, list[list[Spot]]]:
     return {key: [[(x // 2, y // 2) for x, y in _shorter(ring)] for ring in rings] for key, rings in areas.items()}
 
 

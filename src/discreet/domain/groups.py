@@ -111,7 +111,7 @@ def _bin_group(by: Bins, facts: TableFacts) -> BinGroup:
         raise PlanError(f"{where}: the column is categorical; group by '{by.column}' itself")
     column = column_facts.column
     if by.step is not None:
-        return _stepped(by.column, column_facts, step_codes(column, by.step, (column_facts.low, column_facts.high), where))
+        return _step(by.column, column_facts, step_codes(column, by.step, (column_facts.low, column_facts.high), where))
     try:
         codes = [column.code(edge, f"edges[{i}]") for i, edge in enumerate(by.edges)]  # type: ignore[arg-type]
     except ArgumentError as wrong:
@@ -119,27 +119,27 @@ def _bin_group(by: Bins, facts: TableFacts) -> BinGroup:
     if len(codes) < 2 or any(left >= right for left, right in pairwise(codes)):
         raise PlanError(f"{where}: edges must be at least two and increase strictly")
     # Clamping moves values to the upper bound: a last bin without this bound would lose them silently.
-    return _closed(by.column, column_facts, codes, closes=codes[-1] in {column_facts.high, column.size - 1})
+    return _close_bins(by.column, column_facts, codes, closes=codes[-1] in {column_facts.high, column.size - 1})
 
 
-def _stepped(name: str, facts: NumberFacts, starts: list[int]) -> BinGroup:
+def _step(name: str, facts: NumberFacts, starts: list[int]) -> BinGroup:
     """The bins that begin at these codes, and end with the highest one."""
     alone = starts[-1] == facts.high and (isinstance(facts.column, Date) or len(starts) == 1)
     # A day that begins a month belongs to that month; a number that is the upper bound, to the bin below it.
     codes = starts if starts[-1] == facts.high and not alone else [*starts, facts.high]
-    return _closed(name, facts, codes, closes=True)
+    return _close_bins(name, facts, codes, closes=True)
 
 
-def _closed(name: str, facts: NumberFacts, codes: list[int], *, closes: bool) -> BinGroup:
+def _close_bins(name: str, facts: NumberFacts, codes: list[int], *, closes: bool) -> BinGroup:
     """The bins between these codes, of which the last is closed or not."""
-    shown = [_shown(facts.column, code) for code in codes]
+    shown = [_show_code(facts.column, code) for code in codes]
     labels = [f"[{left}, {right})" for left, right in pairwise(shown)]
     if closes:
         codes, labels = [*codes[:-1], codes[-1] + 1], [*labels[:-1], labels[-1][:-1] + "]"]
     return BinGroup(name, tuple(codes), tuple(labels))
 
 
-def _shown(column: Number | Date, code: int) -> str:
+def _show_code(column: Number | Date, code: int) -> str:
     value = column.value(code)
     return text(value) if isinstance(value, Fraction) else value.isoformat()
 

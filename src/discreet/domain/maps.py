@@ -81,7 +81,7 @@ class Map:
             raise ArgumentError(f"shapes: have more than {MOST_OUTLINES} characters; simplify them")
 
     def to_json(self) -> dict[str, object]:
-        """What a release document holds."""
+        """The map as a release document holds it."""
         shapes = {one.key: one.outline for one in self.shapes}
         return {"column": self.column, "width": self.width, "height": self.height, "shapes": shapes}
 

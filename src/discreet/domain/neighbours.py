@@ -21,9 +21,9 @@ __all__ = [
     "AddRemove",
     "Neighbours",
     "ReplaceOne",
+    "find_relation",
     "is_relation",
     "neighbours_of",
-    "relation_named",
     "relations",
     "whole_number",
 ]
@@ -35,7 +35,7 @@ class AddRemove:
 
     rows_per_person: int = 1
     sampled: Draw | None = None
-    """How the persons of the file were drawn, where that is secret; None: the guarantee is for the rows of the file."""
+    """The draw of the persons of the file, where that is secret; None: the guarantee is for the rows of the file."""
 
     word: ClassVar[str] = "add-remove"
     """The name of the relation in plan files and documents."""
@@ -144,7 +144,7 @@ def is_relation(value: object) -> TypeGuard[Neighbours]:
     return type(value) in _RELATIONS
 
 
-def relation_named(word: str) -> type[Neighbours]:
+def find_relation(word: str) -> type[Neighbours]:
     """The relation with this name, which a plan or a document states.
 
     Raises:
@@ -161,7 +161,7 @@ def neighbours_of(written: Mapping[str, object]) -> Neighbours:
     facts = {key: value for key, value in written.items() if key not in {"relation", "sampled"}}
     if "sampled" in written:
         facts["sampled"] = draw_of(cast("Mapping[str, object]", written["sampled"]))
-    return relation_named(str(written["relation"]))(**facts)  # type: ignore[arg-type]  # it checks its numbers itself
+    return find_relation(str(written["relation"]))(**facts)  # type: ignore[arg-type]  # it checks its numbers itself
 
 
 def _check_draw(sampled: object, rows: int | None, rows_per_person: int) -> None:

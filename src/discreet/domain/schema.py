@@ -55,9 +55,9 @@ class Schema:
         """
         if query is None:
             return self
-        from discreet.domain.rowwise.parsing import parsed
+        from discreet.domain.rowwise.parsing import parse
 
-        found = parsed(query)
+        found = parse(query)
         for name in self.columns:
             found.require(name)
         return _read_again(dict(self.columns), self.reading, found)

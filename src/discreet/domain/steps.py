@@ -341,7 +341,7 @@ def _category_codes(column: Category, to: object, where: str) -> tuple[int, ...]
     return tuple(sorted(codes))
 
 
-def _shown(column: Column, code: int) -> str:
+def _show_code(column: Column, code: int) -> str:
     if isinstance(column, Number):
         return text(column.value(code))
     if isinstance(column, Date):
@@ -360,7 +360,7 @@ def step_json(step: Step, schema: Schema) -> dict[str, object]:
         return {"step": "impute", "column": step.column, **law_json(step.law)}
     word = "clamp" if isinstance(step, Clamp | ClampCategories) else "where"
     if isinstance(step, Clamp | Where):
-        bounds = [_shown(column, step.low), _shown(column, step.high)]
+        bounds = [_show_code(column, step.low), _show_code(column, step.high)]
         return {"step": word, "column": step.column, "lower": bounds[0], "upper": bounds[1]}
     values: tuple[Value | dt.date, ...] = column.values if isinstance(column, Category) else ()
     return {"step": word, "column": step.column, "categories": [values[code] for code in step.kept]}

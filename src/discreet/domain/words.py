@@ -43,13 +43,13 @@ def one_line(what: str, *parts: str) -> str:
 
 def card(title: str, facts: Facts, *tables: Sequence[Sequence[str]]) -> str:
     """A piece of HTML for a notebook: title, facts, and tables whose first rows are headings. No script, all escaped."""
-    told = "".join(f'<tr><th scope="row" style="{_CELL}">{_shown(key)}</th>{_cell(value)}</tr>' for key, value in facts)
+    told = "".join(f'<tr><th scope="row" style="{_CELL}">{_escape(key)}</th>{_cell(value)}</tr>' for key, value in facts)
     shown = "".join(f"<table>{_head(rows[0])}{''.join(map(_row, rows[1:]))}</table>" for rows in tables if rows)
-    return f"<div><p><strong>{_shown(title)}</strong></p><table>{told}</table>{shown}</div>"
+    return f"<div><p><strong>{_escape(title)}</strong></p><table>{told}</table>{shown}</div>"
 
 
 def _head(cells: Sequence[str]) -> str:
-    headings = "".join(f'<th scope="col" style="{_CELL}">{_shown(cell)}</th>' for cell in cells)
+    headings = "".join(f'<th scope="col" style="{_CELL}">{_escape(cell)}</th>' for cell in cells)
     return f"<tr>{headings}</tr>"
 
 
@@ -58,10 +58,10 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _cell(value: str) -> str:
-    return f'<td style="{_CELL}">{_shown(value)}</td>'
+    return f'<td style="{_CELL}">{_escape(value)}</td>'
 
 
-def _shown(value: str) -> str:
+def _escape(value: str) -> str:
     return escape(name(value), quote=True)
 
 

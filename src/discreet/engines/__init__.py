@@ -159,7 +159,7 @@ def _check(found: Opened, schema: Schema) -> None:
 
 
 def header_faults(source: Any, schema: Schema) -> list[str]:
-    """What is wrong with each declared column of a source that has a name, and does not fit it; empty where all do.
+    """The fault of each declared column of a source that has a name, and does not fit it; empty where all do.
 
     Raises:
         SourceError: the source cannot be opened.

@@ -105,7 +105,7 @@ class Inspectable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CodeList:
-    """What the header of a source says of the codes of a column; for `discreet init` alone, and no part of any reading.
+    """The codes of a column as the header of a source describes them; for `discreet init` alone, and not part of a reading.
 
     Args:
         labels: what codes mean, by the codes as they are stored.

@@ -27,13 +27,13 @@ __all__ = ["check_missing", "is_missing", "nearest_float", "without_missing"]
 
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
 _BITS |= {"byte": 8, "short": 16, "integer": 32, "long": 64}
-"""Of the integer types, as DuckDB and Spark call them; a type of DuckDB with U before its name has no negative numbers."""
+"""The integer types, as DuckDB and Spark call them; a type of DuckDB with U before its name has no negative numbers."""
 
 _SINGLE = {"FLOAT", "float"}
 _SHOWN = 60
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 _NANOSECONDS = 2**63 // (86_400 * 10**9)
-"""A timestamp in nanoseconds is at most so many days from 1970."""
+"""The most days between a timestamp in nanoseconds and 1970."""
 
 
 def check_missing(header: Header, schema: Schema) -> None:
@@ -54,7 +54,7 @@ def check_missing(header: Header, schema: Schema) -> None:
 
 
 def _nearest(code: int | Fraction | dt.date, kind: ColumnType) -> str:
-    """Which other value a code would take for null, where numbers are floats."""
+    """The other value that a code would take for null, where numbers are floats."""
     if isinstance(code, dt.date) or kind.kind in {"integer", "decimal"}:
         return ""
     number = nearest_float(Fraction(code), kind)

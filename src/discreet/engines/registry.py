@@ -33,7 +33,7 @@ def named_kind(source: str) -> tuple[EngineKind, Named] | None:
 
 
 def table_kind(start: bytes) -> tuple[EngineKind, Tables] | None:
-    """The engine that reads the tables of a file with these first bytes; None where it is no database."""
+    """The engine that reads the tables of a file with these first bytes; None where it is not a database."""
     return next(((kind, one) for kind in ENGINES for one in kind.tables if one.begins(start)), None)
 
 

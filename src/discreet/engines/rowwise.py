@@ -13,9 +13,9 @@ from decimal import Decimal
 from typing import Any, Protocol, runtime_checkable
 
 from discreet.domain.rowwise.operations import DAY, FLOAT, INTEGER, TEXT
-from discreet.domain.rowwise.registry import meant
+from discreet.domain.rowwise.registry import find_operation
 from discreet.domain.rowwise.tree import Name, Select, Value, names_in
-from discreet.domain.rowwise.typed import Applied, Cell, Typed, typed, value_of
+from discreet.domain.rowwise.typed import Applied, Cell, Typed, infer_types, value_of
 from discreet.domain.schema import Schema
 from discreet.engines.base import ColumnType, Header
 from discreet.engines.sql import PARTS, part_name
@@ -134,7 +134,7 @@ def _typed(name: str, expression: Any, source: Header) -> Typed:
                 "as it is, or give the column another type in the source"
             )
     try:
-        return typed(expression, {name: type_ for name, type_ in types.items() if type_ is not None})
+        return infer_types(expression, {name: type_ for name, type_ in types.items() if type_ is not None})
     except PlanError as wrong:
         raise SourceError(f"{wrong} (column {printed(name)})") from None
 
@@ -223,7 +223,7 @@ def _part(name: str, type_: str) -> Cell:
 
 
 def _apply(operation: str, *arguments: Typed) -> Typed:
-    found = meant(operation, [argument.type for argument in arguments])
+    found = find_operation(operation, [argument.type for argument in arguments])
     if found is None:
         raise InternalError(f"there is no operation {operation}")
     return Applied(found, arguments)

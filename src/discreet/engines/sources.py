@@ -33,7 +33,7 @@ from discreet.engines.registry import (
 from discreet.engines.resources import NO_LIMITS, Limits
 from discreet.engines.urls import check_url, is_url, refused_url
 from discreet.errors import ArgumentError, SourceError, did_you_mean, printed, without_secrets
-from discreet.exact.given_paths import reason, shown_path
+from discreet.exact.given_paths import quote_path, reason
 
 __all__ = ["Opened", "is_absent", "is_view", "open_known", "source_in", "source_text"]
 
@@ -77,7 +77,7 @@ def is_absent(source: str) -> bool:
 
 
 def is_view(source: str) -> bool:
-    """Whether a text names a view of a database."""
+    """True if a text names a view of a database."""
     named = named_kind(source)
     if named is not None:
         return named[1].is_view(source)
@@ -129,7 +129,7 @@ def _of_text(source: str, columns: Sequence[str], limits: Limits, form: CsvForma
     try:
         kind, engine = _of_path(source, limits, form)
     except (OSError, UnicodeError) as wrong:  # a name that is too long, a folder that cannot be entered
-        raise SourceError(f"source {shown_path(source)}: cannot be opened ({reason(wrong)}); check the path") from None
+        raise SourceError(f"source {quote_path(source)}: cannot be opened ({reason(wrong)}); check the path") from None
     return Opened(engine, kind, f"source '{source}'")
 
 

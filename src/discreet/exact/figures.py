@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 NO_NUMBER = "–"
-"""What stands in the place of a number that says nothing."""
+"""The mark in the place of a number that says nothing."""
 
 _MOST_DECIMALS = 6
 _LONG = 10**15

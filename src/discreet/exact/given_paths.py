@@ -13,12 +13,12 @@ from pathlib import Path
 from discreet.errors import ArgumentError, printed, without_secrets
 from discreet.exact.files import try_writing
 
-__all__ = ["content_of", "given_path", "reason", "require_writable", "shown_path", "stands"]
+__all__ = ["content_of", "quote_path", "reason", "require_path", "require_writable", "stands"]
 
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 
 
-def given_path(path: object, argument: str) -> Path:
+def require_path(path: object, argument: str) -> Path:
     """The path that was given as `argument`.
 
     Raises:
@@ -28,13 +28,13 @@ def given_path(path: object, argument: str) -> Path:
     if not isinstance(path, str | Path) or not str(path):
         raise ArgumentError(f"{argument}={printed(path)}: must be the path of a file or folder")
     if without_secrets(str(path)) != str(path):
-        raise ArgumentError(f"{argument}={shown_path(path)}: must be the path of a file or folder, not a URL")
+        raise ArgumentError(f"{argument}={quote_path(path)}: must be the path of a file or folder, not a URL")
     try:
         usable = "\0" not in str(path) and bool(str(path).encode("utf-8"))
     except UnicodeEncodeError:
         usable = False
     if not usable:
-        raise ArgumentError(f"{argument}={shown_path(path)}: must be the path of a file or folder, in UTF-8 and without \\0")
+        raise ArgumentError(f"{argument}={quote_path(path)}: must be the path of a file or folder, in UTF-8 and without \\0")
     return Path(path)
 
 
@@ -49,7 +49,7 @@ def stands(path: Path, argument: str) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     except (OSError, ValueError) as wrong:
-        raise ArgumentError(f"{argument}={shown_path(path)}: cannot be used ({reason(wrong)}); check the path") from None
+        raise ArgumentError(f"{argument}={quote_path(path)}: cannot be used ({reason(wrong)}); check the path") from None
     return True
 
 
@@ -77,11 +77,11 @@ def require_writable(folder: Path, argument: str) -> None:
         try_writing(folder)
     except (OSError, ValueError) as wrong:
         raise ArgumentError(
-            f"{argument}={shown_path(folder)}: cannot be written ({reason(wrong)}); choose another folder"
+            f"{argument}={quote_path(folder)}: cannot be written ({reason(wrong)}); choose another folder"
         ) from None
 
 
-def shown_path(path: str | Path) -> str:
+def quote_path(path: str | Path) -> str:
     """The path in quotes, as it can be printed anywhere."""
     return "'" + without_secrets(str(path)).encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\0") + "'"
 

@@ -72,7 +72,7 @@ def _forget() -> None:
 
 
 class _Turn:
-    """Which thread draws the mark."""
+    """The thread that draws the mark."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()

@@ -20,7 +20,7 @@ __all__ = [
     "minus",
     "plus",
     "require_amounts",
-    "shown",
+    "show",
     "spent_after",
 ]
 
@@ -128,13 +128,13 @@ def minus(first: Amounts, second: Amounts) -> Amounts:
     return tuple(map(operator.sub, first, second))
 
 
-def shown(amounts: Amounts) -> str:
+def show(amounts: Amounts) -> str:
     """The amounts for people: exact when that is short, else "about" with three digits."""
-    parts = [_shown_amount(amount) for amount in amounts]
+    parts = [_show_amount(amount) for amount in amounts]
     return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
 
 
-def _shown_amount(amount: Fraction) -> str:
+def _show_amount(amount: Fraction) -> str:
     written = text(amount)
     if len(written) <= 60:
         return written
@@ -151,7 +151,7 @@ def require_amounts(amounts: object, name: str) -> None:
             f"{name}: numerators and denominators must have at most {_MAX_BITS} bits; round it up to a decimal"
         )
     if not all(amount >= 0 for amount in amounts) or not any(amounts):
-        raise ArgumentError(f"{name}={shown(amounts)}: must be positive (no coordinate negative, not all 0)")
+        raise ArgumentError(f"{name}={show(amounts)}: must be positive (no coordinate negative, not all 0)")
 
 
 def is_short(amount: Fraction) -> bool:

@@ -14,13 +14,13 @@ from discreet.exact.names import one_form
 from discreet.ledger.book import Account, Book, Standing, number_of, standing
 from discreet.ledger.records import MOST_ATTEMPTS, Attempt, Publication, Reservation
 
-__all__ = ["ASK_AGAIN", "Alive", "is_lost", "may_draw", "renewed", "require_attempt", "require_free_names", "why_lost"]
+__all__ = ["ASK_AGAIN", "Alive", "find_renewed", "is_lost", "may_draw", "require_attempt", "require_free_names", "why_lost"]
 
 Alive = Callable[[str], bool | None]
-"""Whether the holder of that name lives; None where nobody can know. Only a True ever keeps anybody from anything."""
+"""True if the holder of that name lives; None where nobody can know. Only a True ever keeps anybody from anything."""
 
 ASK_AGAIN = "a new charge under this name must be asked for: `discreet release --again`, or again=True"
-"""What is said to whoever wants a release whose charge is lost."""
+"""The answer to whoever wants a release whose charge is lost."""
 
 
 def require_attempt(found: Standing, alive: Alive) -> None:
@@ -48,7 +48,7 @@ def is_lost(found: Standing, alive: Alive) -> bool:
     return spent and alive(found.holder) is False
 
 
-def renewed(book: Book, account: Account | None, asked: Sequence[Publication | Reservation]) -> list[Standing]:
+def find_renewed(book: Book, account: Account | None, asked: Sequence[Publication | Reservation]) -> list[Standing]:
     """The open reservations whose names are reserved again: each fails before the new one is written."""
     names = [one.name for one in asked if isinstance(one, Reservation) and one.again]
     found = [] if account is None else [standing(book, number_of(account, name)) for name in names]

@@ -14,7 +14,7 @@ from typing import Any
 
 from discreet.exact.names import one_form, spellings
 from discreet.ledger.amounts import Amounts, Meter, amounts_from, fits, minus, spent_after
-from discreet.ledger.consents import Deed, Demanded, demanded_after, demands_on, require_consented
+from discreet.ledger.consents import Deed, Demanded, demand_after, demands_on, require_consented
 from discreet.ledger.declarations import amend
 from discreet.ledger.draws import draw_terms, of_same_draw
 from discreet.ledger.records import (
@@ -227,7 +227,7 @@ def _amend(book: Book, _sequence: int, fields: dict[str, Any]) -> None:
 
 def _demand(book: Book, sequence: int, fields: dict[str, Any]) -> None:
     scope = one_form(fields["dataset"])
-    book.demands[scope] = demanded_after(book.demands, book.genesis, book.digest, sequence, fields)
+    book.demands[scope] = demand_after(book.demands, book.genesis, book.digest, sequence, fields)
 
 
 def _require_consented(book: Book, account: Account, sequence: int, fields: dict[str, Any]) -> None:

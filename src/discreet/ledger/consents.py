@@ -33,9 +33,9 @@ __all__ = [
     "Demanded",
     "change_of",
     "count_signatures",
+    "demand_after",
     "demand_details",
     "demand_in",
-    "demanded_after",
     "demands_on",
     "demands_with",
     "find_unsigned",
@@ -138,7 +138,7 @@ def demand_details(demand: Demand, consent: Consent | None, old: Demanded | None
 # When an entry is read ----------------------------------------------------------------------------------------------------
 
 
-def demanded_after(demands: Demands, genesis: str, head: str, sequence: int, fields: Mapping[str, Any]) -> Demanded:
+def demand_after(demands: Demands, genesis: str, head: str, sequence: int, fields: Mapping[str, Any]) -> Demanded:
     """The demand of an entry, which has the signatures that the one before demands. These are always checked.
 
     Raises:

@@ -29,7 +29,7 @@ def fixed_part(declaration: str) -> str:
     columns = _columns(whole)
     if columns is None:
         return canonical(whole)
-    used = _used(whole)
+    used = _find_used(whole)
     return canonical({**whole, _COLUMNS: {name: column for name, column in columns.items() if name in used}})
 
 
@@ -48,7 +48,7 @@ def _is_names(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(name, str) for name in value)
 
 
-def _used(declaration: Mapping[str, Any]) -> set[str]:
+def _find_used(declaration: Mapping[str, Any]) -> set[str]:
     """The columns on which the exact totals depend."""
     return {name for part in declaration.get("invariants") or [] for name in part["columns"]}
 
@@ -112,18 +112,18 @@ def changes(before: str, details: Mapping[str, Any]) -> Iterator[str]:
     for name in details.get("left_out", ()):
         yield f"column '{name}' left out"
     for column in details.get("changed", ()):
-        yield from _changed(columns[column["name"]], column)
+        yield from _find_changes(columns[column["name"]], column)
     if "order" in details:
         yield "columns in another order"
 
 
-def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+def _find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
     for key in sorted(before.keys() | now.keys()):
         old, new = before.get(key), now.get(key)
         if canonical(old) == canonical(new):
             continue
         where = f"column '{now['name']}': {key}"
-        if isinstance(old, list) and isinstance(new, list) and (said := _listed(old, new)):
+        if isinstance(old, list) and isinstance(new, list) and (said := _list_changes(old, new)):
             yield f"{where} {said}"
         elif old is None or new is None:
             yield f"{where} {short(new)} added" if old is None else f"{where} {short(old)} left out"
@@ -131,7 +131,7 @@ def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]
             yield f"{where} {short(old)} is now {short(new)}"
 
 
-def _listed(old: list[Any], new: list[Any]) -> str:
+def _list_changes(old: list[Any], new: list[Any]) -> str:
     """The names that came and went; empty where only the order, or a type, is another."""
     came = [value for value in new if value not in old]
     went = [value for value in old if value not in new]

@@ -14,7 +14,7 @@ from discreet.approvals.written import approvals_text
 from discreet.exact.clock import utc_now
 from discreet.exact.names import one_form
 from discreet.ledger.amounts import amounts_text
-from discreet.ledger.attempts import renewed
+from discreet.ledger.attempts import find_renewed
 from discreet.ledger.book import Book, Standing, account_of
 from discreet.ledger.consents import demand_details, demand_in, demands_with
 from discreet.ledger.declarations import amendment
@@ -46,7 +46,7 @@ def beginning(
         drafts.append((_draft(dataset, "dataset", details=dataset_details(identity)), None))
     elif changed := amendment(account.declared, identity.declaration):
         drafts.append((_draft(dataset, "amend", details=changed), None))
-    drafts += [(_conclusion(older, "fail", None), None) for older in renewed(book, account, asked)]
+    drafts += [(_conclusion(older, "fail", None), None) for older in find_renewed(book, account, asked)]
     demand = demand_in([one.consent for one in asked])
     if demand is not None and one_form(dataset) not in book.demands:
         drafts.append((_draft(one_form(dataset), "demand", details=demand_details(demand, None, None)), None))

@@ -1,6 +1,6 @@
 """Which data sets are about one secret draw of persons, and so have one budget (W2 of docs/proofs/samples.md).
 
-A declaration says under "neighbours", "sampled" how its persons were drawn. A draw without a name has that of its data set.
+A declaration says under "neighbours", "sampled" how its persons were drawn. An unnamed draw is named like its data set.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _D = TypeVar("_D", bound=_Declared)
 
 
 @lru_cache(maxsize=8)  # every operation reads the declaration, nearly always the same one, and it may be long
-def _drawn(declaration: str) -> Mapping[str, Any]:
-    """What a declaration says of the draw; empty where it declares none."""
+def _find_draw(declaration: str) -> Mapping[str, Any]:
+    """The draw as a declaration states it; empty where it declares none."""
     neighbours = json.loads(declaration).get("neighbours")
     drawn = neighbours.get("sampled") if isinstance(neighbours, dict) else None
     return drawn if isinstance(drawn, dict) else {}
@@ -36,17 +36,17 @@ def _drawn(declaration: str) -> Mapping[str, Any]:
 
 def draw_of(identity: Identity) -> str:
     """The name of the draw of a data set; empty where it declares none."""
-    drawn = _drawn(identity.declaration)
+    drawn = _find_draw(identity.declaration)
     return one_form(str(drawn.get("draw") or identity.dataset)) if drawn else ""
 
 
 def has_named_draw(identity: Identity) -> bool:
     """True if the declaration itself names the draw."""
-    return bool(_drawn(identity.declaration).get("draw"))
+    return bool(_find_draw(identity.declaration).get("draw"))
 
 
 def draw_terms(identity: Identity) -> tuple[str, str, Amounts]:
-    """What all data sets of one draw have in common: how many were drawn, and how; measure and budget."""
+    """The facts that all data sets of one draw share: how many were drawn, and how; measure and budget."""
     neighbours = json.loads(identity.declaration)["neighbours"]
     drawn = {key: value for key, value in neighbours["sampled"].items() if key != "draw"}
     return canonical([neighbours.get("relation"), neighbours.get("rows"), drawn]), identity.measure, identity.budget

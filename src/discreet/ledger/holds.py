@@ -1,6 +1,6 @@
 """Who is at work on a reservation, and whether that process still lives: a lock that the system drops when it ends.
 
-An attempt holds the lock of a hidden folder beside the ledger from before its first entry until it has ended. The name of
+An attempt holds the lock of a hidden folder next to the ledger from before its first entry until it has ended. The name of
 the folder is random and in the entry, so that no later process can be taken for its holder. Nothing about privacy depends
 on the lock (docs/proofs/attempts.md): it only tells a process that died from one that is still at work.
 """
@@ -18,7 +18,7 @@ __all__ = ["Holds"]
 
 
 class Holds:
-    """The locks of the attempts beside one ledger: of a file in its `folder`, of a ledger in memory in its process."""
+    """The locks of the attempts of one ledger: of a file in its `folder`, of a ledger in memory in its process."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder

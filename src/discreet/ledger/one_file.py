@@ -97,12 +97,12 @@ def mount_problem(path: Path) -> str:
         mounts = Path(_MOUNTS).read_bytes().splitlines()
     except OSError:
         return ""
-    if _mounted_as(path) not in {fields[4] for fields in map(bytes.split, mounts) if len(fields) > 4}:
+    if _escape_mount(path) not in {fields[4] for fields in map(bytes.split, mounts) if len(fields) > 4}:
         return ""
     return "is mounted as a single file, so that its journal would not be next to it: mount its folder instead"
 
 
-def _mounted_as(path: Path) -> bytes:
+def _escape_mount(path: Path) -> bytes:
     """The path as the kernel lists it."""
     place = os.fsencode(path)
     for char in b"\\ \t\n":

@@ -11,7 +11,7 @@ from typing import Any
 
 from discreet.approvals.demand import Consent
 from discreet.errors import ArgumentError
-from discreet.ledger.amounts import Amounts, amounts_from, amounts_text, require_amounts, shown
+from discreet.ledger.amounts import Amounts, amounts_from, amounts_text, require_amounts, show
 
 __all__ = [
     "MOST_ATTEMPTS",
@@ -143,7 +143,7 @@ class StoredRelease:
 
 
 def can_be_attempted(state: str, attempts: int) -> bool:
-    """True if a reservation of this state, for which so many attempts have begun to read, may have another one."""
+    """True if a reservation of this state may have another attempt after this number of attempts to read."""
     return state in {"reserved", "reading"} and attempts < MOST_ATTEMPTS
 
 
@@ -350,6 +350,6 @@ def require_reservation(reservation: Reservation, coordinates: int) -> None:
     require_amounts(reservation.charge, "charge")
     if len(reservation.charge) != coordinates:
         raise ArgumentError(
-            f"charge={shown(reservation.charge)}: must have {coordinates} coordinates like the budget, "
+            f"charge={show(reservation.charge)}: must have {coordinates} coordinates like the budget, "
             f"not {len(reservation.charge)}"
         )

@@ -10,7 +10,7 @@ from discreet.approvals.demand import Consent, Demand
 from discreet.approvals.signing import Approval
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, NotApproved
 from discreet.exact.names import one_form, spellings
-from discreet.ledger.amounts import Amounts, fits, is_short, plus, shown
+from discreet.ledger.amounts import Amounts, fits, is_short, plus, show
 from discreet.ledger.attempts import Alive, require_free_names
 from discreet.ledger.book import Account, Book, account_of, fresh_account
 from discreet.ledger.consents import Deed, change_of, demand_in, demands_with, is_about, require_consent
@@ -35,7 +35,7 @@ def same_identity(book: Book, identity: Identity) -> None:
     account = account_of(book, identity.dataset)
     if account is None:
         _require_one_draw(book, identity)
-    if account is not None and _fixed(account.identity) != _fixed(identity):
+    if account is not None and _identify(account.identity) != _identify(identity):
         raise LedgerError(
             f"dataset='{identity.dataset}' was declared otherwise in this ledger: "
             f"{_differences(account.identity, identity)}. This was fixed by the first reservation, because it says what the "
@@ -44,7 +44,7 @@ def same_identity(book: Book, identity: Identity) -> None:
         )
 
 
-def _fixed(identity: Identity) -> tuple[str, str, Amounts]:
+def _identify(identity: Identity) -> tuple[str, str, Amounts]:
     return fixed_part(identity.declaration), identity.measure, identity.budget
 
 
@@ -94,7 +94,7 @@ def _differences(stored: Identity, asked: Identity) -> str:
     found = list(_differing((), before, now, _DEPTH))
     if any(place == ("invariants",) for place, _, _ in found):  # which columns are fixed follows from them
         found = [one for one in found if one[0][:1] != ("schema",)]
-    terms = (("measure", stored.measure, asked.measure), ("budget", shown(stored.budget), shown(asked.budget)))
+    terms = (("measure", stored.measure, asked.measure), ("budget", show(stored.budget), show(asked.budget)))
     if not any(place[:1] == ("budget",) for place, _, _ in found):  # else it is told in its own parameters
         found += [((word,), old, new) for word, old, new in terms if old != new]
     parts = [f"{_name_of(place)}: {_write_value(old)} in the ledger, {_write_value(new)} now" for place, old, new in found]
@@ -260,6 +260,6 @@ def _account(book: Book, identity: Identity) -> Account:
 
 def _describe_excess(identity: Identity, requested: Amounts, remaining: Amounts) -> BudgetExceeded:
     refused = BudgetExceeded("", requested, remaining)
-    over = f"{shown(refused.difference)} (in the coordinates in which {identity.measure} adds)"
-    advice = f"the largest spend that fits is {shown(remaining)}" if any(remaining) else "nothing more can be released"
-    return refused.worded(identity.dataset, shown(requested), shown(remaining), over, advice)
+    over = f"{show(refused.difference)} (in the coordinates in which {identity.measure} adds)"
+    advice = f"the largest spend that fits is {show(remaining)}" if any(remaining) else "nothing more can be released"
+    return refused.worded(identity.dataset, show(requested), show(remaining), over, advice)

@@ -32,7 +32,7 @@ from discreet.mechanisms.base import (
     law_of_cell,
     noise_text,
 )
-from discreet.mechanisms.interval_choice import ExponentialIntervals, held_to, intervals_change
+from discreet.mechanisms.interval_choice import ExponentialIntervals, hold_to, intervals_change
 from discreet.mechanisms.quantile_choice import ExponentialQuantiles, quantiles_change
 from discreet.mechanisms.registry import MECHANISMS, NOISES, candidates, noise_for, words_of
 from discreet.mechanisms.sensitivity import Change, Sensitivity, change_of, joint_factor, worst
@@ -55,7 +55,7 @@ __all__ = [
     "Vector",
     "candidates",
     "change_of",
-    "held_to",
+    "hold_to",
     "intervals_change",
     "joint_factor",
     "law_of_cell",

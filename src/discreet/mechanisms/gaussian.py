@@ -14,8 +14,8 @@ from typing import ClassVar
 from discreet.exact.numbers import text
 from discreet.mechanisms.adding import add_noise
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
-from discreet.mechanisms.held import where_held
-from discreet.mechanisms.losses import audited_cells, squared_loss
+from discreet.mechanisms.held import restrict_to_held
+from discreet.mechanisms.losses import audit_cells, squared_loss
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.noise.bits import Bits
 from discreet.noise.single.laws import RoundedGaussian
@@ -72,13 +72,13 @@ class GaussianNoise:
 
     def prepare_audit(self) -> Audited:
         """Its loss is linear in the noise, but for rounding."""
-        return audited_cells(self, squared_loss(self.variance()), squared=True, is_gdp=True)
+        return audit_cells(self, squared_loss(self.variance()), squared=True, is_gdp=True)
 
 
 def _candidates(answer: Answer, sensitivity: Sensitivity, guarantee: Guarantee) -> Iterator[Noise]:
     variance = guarantee.gaussian_variance(sensitivity.l2_squared)
     if isinstance(answer, Vector) and variance is not None:
-        yield where_held(answer, GaussianNoise(variance))
+        yield restrict_to_held(answer, GaussianNoise(variance))
 
 
 GAUSSIAN = Mechanism((_WORDS,), _candidates)

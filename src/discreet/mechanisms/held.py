@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from discreet.mechanisms._placing import put_in_place
 from discreet.mechanisms.adding import add
 from discreet.mechanisms.base import Audited, Independent, Integers, Noise, NoiseWords, Vector
-from discreet.mechanisms.losses import copied_positions
+from discreet.mechanisms.losses import copy_positions
 from discreet.noise.bits import Bits
 from discreet.noise.single.laws import Law
 
-__all__ = ["HeldCells", "where_held"]
+__all__ = ["HeldCells", "restrict_to_held"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,9 +76,9 @@ class HeldCells:
         return replace(inner, noisy=int(self.held[0]) if len(self.held) else 0, copied=self._copy)
 
     def _copy(self, window: NDArray[np.int64], copies: int) -> Noise:
-        return HeldCells(copies * len(window), copied_positions(self.held, window, copies), self.noise)
+        return HeldCells(copies * len(window), copy_positions(self.held, window, copies), self.noise)
 
 
-def where_held(answer: Vector, noise: Independent) -> Noise:
+def restrict_to_held(answer: Vector, noise: Independent) -> Noise:
     """The noise, only where a cell can hold a record."""
     return noise if answer.held is None else HeldCells(answer.size, answer.held, noise)

@@ -32,7 +32,7 @@ from discreet.mechanisms.quantile_choice import levels_change, range_for
 from discreet.mechanisms.sensitivity import Change, Sensitivity
 from discreet.noise.bits import Bits
 
-__all__ = ["INTERVAL_CHOICE", "ExponentialIntervals", "held_to", "intervals_change", "intervals_for"]
+__all__ = ["INTERVAL_CHOICE", "ExponentialIntervals", "hold_to", "intervals_change", "intervals_for"]
 
 _LEVEL = Fraction(95, 100)
 _CHUNK = 1 << 18  # candidates that are looked at together
@@ -75,7 +75,7 @@ class ExponentialIntervals:
     keeps_totals: ClassVar[bool] = False
 
     def apply(self, values: Integers, bits: Bits) -> Integers:
-        """The ends of the intervals: int64, shape (cells · 2 · quantiles,), low and high of each, those of a cell together.
+        """The ends of the intervals: int64, shape (cells · 2 · quantiles,), low and high of each, cell by cell.
 
         Args:
             values: int64, shape (n, 3): for each cell its centres, as a cell, a code and 0; then the records, as a cell, a
@@ -111,7 +111,7 @@ class ExponentialIntervals:
         Where records are spread evenly: the next larger interval holds 7/5 of the records, and the weights favour it.
         """
         worst = max(2 * float(max(q, 1 - q)) for q in self.at) / float(self.reach)
-        t = max(margin_wanted(q, self.reach, self.level) / q.denominator for q in self.at)
+        t = max(find_margin(q, self.reach, self.level) / q.denominator for q in self.at)
         return 1.4 * t + worst * -log(1 - float(level)) / 2
 
     def to_json(self) -> dict[str, str]:
@@ -140,7 +140,7 @@ def _candidates(answer: Answer, sensitivity: Sensitivity, guarantee: Guarantee) 
 INTERVAL_CHOICE = Mechanism((_WORDS,), _candidates)
 
 
-def held_to(noise: Noise, level: Fraction) -> Noise:
+def hold_to(noise: Noise, level: Fraction) -> Noise:
     """The same noise, where intervals are chosen such that each holds with at least `level`; it costs the same."""
     return replace(noise, level=level) if isinstance(noise, ExponentialIntervals) else noise
 
@@ -166,7 +166,7 @@ def weights(count: int) -> NDArray[np.int64]:
     return np.array(found[:count], dtype=np.int64)
 
 
-def margin_wanted(q: Fraction, reach: Fraction, level: Fraction) -> int:
+def find_margin(q: Fraction, reach: Fraction, level: Fraction) -> int:
     """t, in 1/(denominator of q) records: the least margin such that intervals without any are chosen too rarely to matter.
 
     With g = 8/5 the others weigh at least 2√g·(g - 1)·e^(rate · t) times as much as these, if e^(rate · t) ≥ 2√g; both
@@ -191,7 +191,7 @@ class _Records:
         return _Records(values[:, 0] * law.size + values[:, 1], summed, law.size)
 
     def below(self, cells: NDArray[np.int64], codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How many records of each cell have a code below this one; codes up to `size` are possible."""
+        """The number of records of each cell with a code below this one; codes up to `size` are possible."""
         first = self.before[np.searchsorted(self.key, cells * self.size)]
         return np.asarray(self.before[np.searchsorted(self.key, cells * self.size + codes)] - first)
 
@@ -213,7 +213,7 @@ def _choose(  # noqa: PLR0917 (one choice)
     whole = (low == 0) & (high == law.size - 1)
     kept = np.column_stack([np.ones(len(cells), dtype=bool), ~whole[:, :-1]])  # up to the first that is everything
     margin = _margins(records, cells[:, None], low, high, q)
-    losses = _losses(margin, whole, margin_wanted(q, law.reach, law.level))
+    losses = _losses(margin, whole, find_margin(q, law.reach, law.level))
     many = np.broadcast_to(weights(len(reaches)), kept.shape)
     rate = law.reach / (2 * max(q.numerator, q.denominator - q.numerator))
     place = choose(Candidates(losses[kept], many[kept], np.cumsum(kept.sum(axis=1))), rate, bits)

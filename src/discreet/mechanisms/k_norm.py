@@ -21,7 +21,7 @@ from discreet.exact.numbers import text
 from discreet.mechanisms._placing import is_paired, order_of, put_in_place
 from discreet.mechanisms.adding import add
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
-from discreet.mechanisms.losses import audited_lattice
+from discreet.mechanisms.losses import audit_lattice
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.noise.bits import Bits
 from discreet.totals.enumerate import differences
@@ -94,7 +94,7 @@ class KNormLaplace:
         def first_cell() -> KNormCell:
             return KNormCell(k_norm(self.points), self.epsilon, 0)
 
-        return audited_lattice(self.structure, None, lambda _window, _copies: None, squared=False, cell=first_cell)
+        return audit_lattice(self.structure, None, lambda _window, _copies: None, squared=False, cell=first_cell)
 
 
 def _candidates(answer: Answer, _sensitivity: Sensitivity, guarantee: Guarantee) -> Iterator[Noise]:

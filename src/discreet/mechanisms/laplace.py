@@ -10,8 +10,8 @@ from typing import ClassVar
 from discreet.exact.numbers import text
 from discreet.mechanisms.adding import add_noise
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
-from discreet.mechanisms.held import where_held
-from discreet.mechanisms.losses import absolute_loss, audited_cells
+from discreet.mechanisms.held import restrict_to_held
+from discreet.mechanisms.losses import absolute_loss, audit_cells
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.noise.bits import Bits
 from discreet.noise.single.laws import DiscreteLaplace
@@ -68,13 +68,13 @@ class LaplaceNoise:
 
     def prepare_audit(self) -> Audited:
         """Its loss is the loss of absolute values."""
-        return audited_cells(self, absolute_loss(self.scale), squared=False, is_gdp=False)
+        return audit_cells(self, absolute_loss(self.scale), squared=False, is_gdp=False)
 
 
 def _candidates(answer: Answer, sensitivity: Sensitivity, guarantee: Guarantee) -> Iterator[Noise]:
     scale = guarantee.laplace_scale(sensitivity.l1)
     if isinstance(answer, Vector) and scale is not None:
-        yield where_held(answer, LaplaceNoise(scale))
+        yield restrict_to_held(answer, LaplaceNoise(scale))
 
 
 LAPLACE = Mechanism((_WORDS,), _candidates)

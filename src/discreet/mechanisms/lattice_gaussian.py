@@ -19,7 +19,7 @@ from discreet.exact.numbers import text
 from discreet.mechanisms._placing import by_block, into, put_in_place
 from discreet.mechanisms.adding import add
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
-from discreet.mechanisms.losses import audited_lattice, copied_structure, squared_loss
+from discreet.mechanisms.losses import audit_lattice, copy_structure, squared_loss
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.noise._parameters import MOST_SIGMA2
 from discreet.noise.bits import Bits, system_bits
@@ -124,10 +124,10 @@ class LatticeGaussian:
 
     def prepare_audit(self) -> Audited:
         """The loss is linear in the noise."""
-        return audited_lattice(self.structure, squared_loss(self.variance()), self._copy, squared=True)
+        return audit_lattice(self.structure, squared_loss(self.variance()), self._copy, squared=True)
 
     def _copy(self, window: NDArray[np.int64], copies: int) -> Noise | None:
-        structure = copied_structure(self.structure, window, copies)
+        structure = copy_structure(self.structure, window, copies)
         return None if structure is None else LatticeGaussian(structure, self.sigma2)
 
 

@@ -14,12 +14,12 @@ from discreet.totals.structure import Blocks, Kernel, Structure, Table, Tables
 
 __all__ = [
     "absolute_loss",
-    "audited_cells",
-    "audited_lattice",
-    "copied_blocks",
-    "copied_positions",
-    "copied_structure",
-    "copied_tables",
+    "audit_cells",
+    "audit_lattice",
+    "copy_blocks",
+    "copy_positions",
+    "copy_structure",
+    "copy_tables",
     "squared_loss",
 ]
 
@@ -51,7 +51,7 @@ def squared_loss(variance: float) -> Loss:
     return loss
 
 
-def audited_cells(noise: Noise, loss: Loss, *, squared: bool, is_gdp: bool) -> Audited:
+def audit_cells(noise: Noise, loss: Loss, *, squared: bool, is_gdp: bool) -> Audited:
     """An independent noise of all cells: whatever their number, it is the same noise."""
     return Audited(
         squared=squared,
@@ -65,7 +65,7 @@ def audited_cells(noise: Noise, loss: Loss, *, squared: bool, is_gdp: bool) -> A
     )
 
 
-def audited_lattice(
+def audit_lattice(
     structure: Structure,
     loss: Loss | None,
     copied: Callable[[Positions, int], Noise | None],
@@ -87,9 +87,9 @@ def audited_lattice(
     )
 
 
-def copied_positions(positions: Positions, window: Positions, copies: int) -> Positions:
+def copy_positions(positions: Positions, window: Positions, copies: int) -> Positions:
     """The places of the positions that are in a window, in this many copies of it, side by side."""
-    places = _found(positions, window)
+    places = _locate(positions, window)
     return np.asarray((np.arange(copies, dtype=np.int64)[:, None] * len(window) + places).ravel())
 
 
@@ -102,27 +102,27 @@ def _first(structure: Structure) -> int:
     raise unreachable(structure)
 
 
-def copied_structure(structure: Structure, window: Positions, copies: int) -> Structure | None:
+def copy_structure(structure: Structure, window: Positions, copies: int) -> Structure | None:
     """The lattice of this many copies of the window; None for general equations."""
     match structure:
         case Blocks():
-            return copied_blocks(structure, window, copies)
+            return copy_blocks(structure, window, copies)
         case Tables():
-            return copied_tables(structure, window, copies)
+            return copy_tables(structure, window, copies)
         case Kernel():
             return None
     raise unreachable(structure)
 
 
-def copied_blocks(blocks: Blocks, window: Positions, copies: int) -> Blocks:
+def copy_blocks(blocks: Blocks, window: Positions, copies: int) -> Blocks:
     """The blocks of this many copies of the window."""
     block = np.repeat(np.arange(len(blocks.sizes)), blocks.sizes)
     kept = np.unique(block[np.isin(blocks.order, window)])  # a window holds all of a block or nothing of it
-    order = copied_positions(blocks.order, window, copies)
+    order = copy_positions(blocks.order, window, copies)
     return Blocks(copies * len(window), order, np.tile(blocks.sizes[kept], copies), None)
 
 
-def copied_tables(tables: Tables, window: Positions, copies: int) -> Tables:
+def copy_tables(tables: Tables, window: Positions, copies: int) -> Tables:
     """The tables of this many copies of the window."""
     kept = [table.order for table in tables.tables if np.isin(table.order, window).all()]
     width = len(window)
@@ -131,6 +131,6 @@ def copied_tables(tables: Tables, window: Positions, copies: int) -> Tables:
     return Tables(copies * width, copied)
 
 
-def _found(positions: Positions, window: Positions) -> Positions:
+def _locate(positions: Positions, window: Positions) -> Positions:
     """The places in the window of the positions that are in it."""
     return np.asarray(np.searchsorted(window, positions[np.isin(positions, window)]), dtype=np.int64)

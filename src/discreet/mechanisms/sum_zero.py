@@ -19,7 +19,7 @@ from discreet.exact.numbers import text
 from discreet.mechanisms._placing import by_block, is_paired, mean_of_blocks, put_in_place, two_rows
 from discreet.mechanisms.adding import add
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
-from discreet.mechanisms.losses import absolute_loss, audited_lattice, copied_blocks, copied_tables
+from discreet.mechanisms.losses import absolute_loss, audit_lattice, copy_blocks, copy_tables
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.noise.bits import Bits
 from discreet.totals.structure import Blocks, Kernel, Tables, describe
@@ -90,10 +90,10 @@ class SumZeroLaplace:
 
     def prepare_audit(self) -> Audited:
         """The loss is the loss of absolute values."""
-        return audited_lattice(
+        return audit_lattice(
             self.structure,
             absolute_loss(self.scale),
-            lambda window, copies: SumZeroLaplace(copied_blocks(self.structure, window, copies), self.scale),
+            lambda window, copies: SumZeroLaplace(copy_blocks(self.structure, window, copies), self.scale),
             squared=False,
         )
 
@@ -152,10 +152,10 @@ class PairedLaplace:
 
     def prepare_audit(self) -> Audited:
         """The loss is the loss of absolute values; of every pair of rows each number counts twice."""
-        return audited_lattice(
+        return audit_lattice(
             self.structure,
             absolute_loss(2 * self.scale),
-            lambda window, copies: PairedLaplace(copied_tables(self.structure, window, copies), self.scale),
+            lambda window, copies: PairedLaplace(copy_tables(self.structure, window, copies), self.scale),
             squared=False,
         )
 

@@ -21,7 +21,7 @@ from discreet.domain.schema import Schema
 from discreet.domain.steps import ROW_DRAWS, Resize, RowDraw, Step, TableFacts, Where, after, conditions_of, facts_of
 from discreet.errors import InternalError
 from discreet.exact.figures import plural
-from discreet.plan.recorded import path_called
+from discreet.plan.recorded import Original, needs_of_parts, path_called
 from discreet.statistics.base import Need, Statistic, groupings_of
 
 __all__ = [
@@ -70,6 +70,10 @@ class Request(Protocol):
     @property
     def facts(self) -> TableFacts:
         """The facts of the table after the steps."""
+
+    @property
+    def target(self) -> Original | None:
+        """The wish for intervals of the table as recorded."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,7 +181,8 @@ class _Known:
 
 def _gather(request: Request) -> _Known:
     start = facts_of(request.schema, request.neighbours)
-    paths = {name: path_called(name, request.steps, start) for name in _read_columns(request, request.answered)}
+    names = [*_read_columns(request, request.answered), *(name for need in _asked(request) for name in need.columns)]
+    paths = {name: path_called(name, request.steps, start) for name in dict.fromkeys(names)}
     labels = tuple(group_labels(group, request.facts) for group in request.group_by)
     sizes = {name: axis_size(KeyAxis(path)) for name, path in paths.items()}
     return _Known(request, paths, sizes, tuple(dict.fromkeys(_outer(request))), labels)
@@ -192,10 +197,15 @@ def _needs(request: Request, paths: Mapping[str, Path]) -> list[Need]:
     """The needs of the statistics, each once: first the columns that must be keys, then sums, which fit any keys."""
     keyed: list[Need] = []
     summed: list[Need] = []
-    for need in (need for one in request.answered for need in one.kind.reads.needs(one)):
+    for need in _asked(request):
         numbers = all(isinstance(paths[name], NumberPath) for name in need.columns)  # a category has no sum to bring
         (summed if need.how in ("sums", "nulls") and numbers else keyed).append(need)
     return list(dict.fromkeys([*keyed, *summed]))
+
+
+def _asked(request: Request) -> list[Need]:
+    needs = [need for one in request.answered for need in one.kind.reads.needs(one)]
+    return [*needs, *needs_of_parts(request, needs)]
 
 
 def _explain_tie(request: Request, known: _Known) -> str:
@@ -264,7 +274,7 @@ def _scan_for(known: _Known, needs: Sequence[Need]) -> Scan:
     keyed = [need for need in needs if need.how in ("codes", "groups") or not isinstance(paths[need.columns[0]], NumberPath)]
     keys = dict.fromkeys([*known.outer, *(name for need in keyed for name in need.columns)])
     coded = {name for need in needs if need.how == "codes" for name in need.columns}
-    summed = [need.columns[0] for need in needs if need.how == "sums"]
+    summed = [name for need in needs if need.how == "sums" for name in need.columns]
     values = dict.fromkeys([*(name for need in needs for name in need.columns if name not in keys), *summed])
     if not _constant_copies(known.request) or any(paths[name].laws for name in keys):
         keys, values, coded = keys | values, {}, coded.union(summed)

@@ -20,9 +20,9 @@ from discreet.errors import PlanError, printed
 from discreet.exact.canonical import canonical, digest
 from discreet.plan.layout import Layout, layout_of, resize_of, table_facts, used_columns
 from discreet.plan.recorded import Original, answered_by, checked_original, facts_with_recorded, stripped_steps
-from discreet.plan.shown import checked_nulls
+from discreet.plan.shown import check_nulls
 from discreet.plan.sizes import check_cubes, check_release
-from discreet.plan.used import used_part
+from discreet.plan.used import cut_to_used
 from discreet.statistics.base import Statistic, groupings_of, outputs, statistic_json
 
 __all__ = [
@@ -72,7 +72,7 @@ class Plan:
         facts = table_facts(self.schema, self.neighbours, self.steps)
         object.__setattr__(self, "facts", facts_with_recorded(self, facts))
         nulls = dict.fromkeys(self.dropped, "drop")
-        object.__setattr__(self, "dropped", checked_nulls(nulls, self.group_by, self.statistics))
+        object.__setattr__(self, "dropped", check_nulls(nulls, self.group_by, self.statistics))
         if not self.statistics:
             raise PlanError("agg(): has no statistic; name at least one, such as count()")
         for statistic in self.statistics:
@@ -109,12 +109,12 @@ class Plan:
 
         A stored release is recognised by it, so that the schema of a data set can grow.
         """
-        return digest(used_part(plan_json(self), used_columns(self)))
+        return digest(cut_to_used(plan_json(self), used_columns(self)))
 
     def asks_as(self, written: Mapping[str, Any]) -> bool:
         """True if the plan that `plan_json` has written asks the same of the columns that this one uses."""
         used = used_columns(self)
-        return canonical(used_part(written, used)) == canonical(used_part(plan_json(self), used))
+        return canonical(cut_to_used(written, used)) == canonical(cut_to_used(plan_json(self), used))
 
     def simultaneous(self) -> Plan:
         """The same request with wider intervals: all intervals of the release hold together with probability 95 %."""

@@ -8,7 +8,7 @@ query, the same one to the source.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, Protocol, get_args
@@ -17,9 +17,9 @@ from discreet.cube.value_paths import Path, path_of
 from discreet.domain.groups import Group
 from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Schema
-from discreet.domain.steps import ROW_DRAWS, Resize, Step, TableFacts, conditions_of, facts_of
+from discreet.domain.steps import ROW_DRAWS, Impute, Resize, Step, TableFacts, conditions_of, facts_of
 from discreet.errors import PlanError, printed
-from discreet.statistics.base import Statistic, groupings_of, statistic_json
+from discreet.statistics.base import Need, Originals, Statistic, Twin, groupings_of, statistic_json
 
 __all__ = [
     "ORIGINAL",
@@ -30,6 +30,8 @@ __all__ = [
     "checked_original",
     "covered_by",
     "facts_with_recorded",
+    "needs_of_parts",
+    "originals_of",
     "path_called",
     "plain_name",
     "recorded_name",
@@ -47,6 +49,9 @@ READINGS: tuple[str, ...] = get_args(Reading)
 
 ORIGINAL = "_original"
 """After the name of a statistic: the same of the table as recorded."""
+
+_CLAMPED = " as clamped"
+"""After the name of a column that is imputed as well: its values after its clamps, nulls as they are."""
 
 PREPARED = "prepared"
 """The table after its steps, in documents."""
@@ -124,7 +129,7 @@ def recorded_name(column: str) -> str:
 
 def plain_name(called: str, schema: Schema) -> str:
     """The column of the schema that is called so."""
-    return called if called in schema.columns else called.removesuffix(_RECORDED)
+    return called if called in schema.columns else called.removesuffix(_RECORDED).removesuffix(_CLAMPED)
 
 
 def stripped_steps(steps: Iterable[Step]) -> tuple[Step, ...]:
@@ -136,6 +141,9 @@ def path_called(called: str, steps: tuple[Step, ...], start: TableFacts) -> Path
     """The path of what is called so: of a column through the steps, or of one as recorded past them."""
     if called in start.columns:
         return path_of(called, steps, start)
+    if called.endswith(_CLAMPED):
+        clamps = tuple(step for step in steps if not isinstance(step, Impute))
+        return replace(path_of(called.removesuffix(_CLAMPED), clamps, start), called=called)
     return replace(path_of(called.removesuffix(_RECORDED), (), start), called=called)
 
 
@@ -144,7 +152,36 @@ def facts_with_recorded(plan: Prepared, facts: TableFacts) -> TableFacts:
     names, start = _changed(plan, facts), facts_of(plan.schema, plan.neighbours)
     if not names:
         return facts
-    return replace(facts, columns=MappingProxyType({**facts.columns, **{names[name]: start[name] for name in names}}))
+    before = {names[name]: start[name] for name in names}
+    clamped = {name + _CLAMPED: replace(facts[name], nullable=True) for name in names if not facts[name].nullable}
+    return replace(facts, columns=MappingProxyType({**facts.columns, **before, **clamped}))
+
+
+def originals_of(plan: Prepared) -> Originals | None:
+    """What recipes have to know of a request for originals; None for any other."""
+    if plan.target is None:
+        return None
+    return Originals(tuple(_twin(plan, *names) for names in _changed(plan, plan.facts).items()))
+
+
+def needs_of_parts(plan: Prepared, needs: Sequence[Need]) -> list[Need]:
+    """For each changed column of which a sum is needed, all its names in one scan: sums in parts are of the same draws."""
+    originals = originals_of(plan)
+    twins = () if originals is None else originals.twins
+    summed = {name for need in needs if need.how == "sums" for name in need.columns}
+    named = [tuple(dict.fromkeys((one.recorded, one.clamped, one.prepared))) for one in twins if one.clamped is not None]
+    return [Need("sums", names) for names in named if not summed.isdisjoint(names)]
+
+
+def _twin(plan: Prepared, prepared: str, recorded: str) -> Twin:
+    after, before = plan.facts[prepared], plan.facts[recorded]
+    if after.nullable:
+        return Twin(prepared, recorded, prepared)
+    needs = (need for one in plan.answered for need in one.kind.reads.needs(one))
+    if any(need.how != "sums" and prepared in need.columns for need in needs):
+        return Twin(prepared, recorded, None)
+    unclamped = replace(after, nullable=before.nullable) == before
+    return Twin(prepared, recorded, recorded if unclamped else prepared + _CLAMPED)
 
 
 def answered_by(plan: Prepared, facts: TableFacts) -> tuple[Statistic, ...]:
@@ -215,11 +252,9 @@ def _changed(plan: Prepared, facts: TableFacts) -> Mapping[str, str]:
         return {}
     start = facts_of(plan.schema, plan.neighbours)
     names = {name: recorded_name(name) for name in plan.schema.columns if facts[name] != start[name]}
-    taken = next((name for name in names.values() if name in plan.schema.columns), None)
-    if taken is not None:
-        raise PlanError(
-            f"original(): a column is called {printed(taken)}, which is the name of another as recorded; rename it"
-        )
+    taken = next((name for name in plan.schema.columns if name.endswith((_RECORDED, _CLAMPED))), None)
+    if names and taken is not None:
+        raise PlanError(f"original(): column {printed(taken)} has the name of another one as recorded; rename it")
     return names
 
 

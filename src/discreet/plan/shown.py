@@ -18,13 +18,13 @@ from discreet.plan.layout import Request
 from discreet.plan.recorded import plain_name
 from discreet.statistics.base import Statistic, groupings_of
 
-__all__ = ["NULLS", "checked_nulls", "dropped_by", "empty_labels", "hidden_labels", "hides_rows", "shown_groups"]
+__all__ = ["NULLS", "check_nulls", "count_shown", "empty_labels", "find_dropped", "hidden_labels", "hides_rows"]
 
 NULLS = ("show", "drop")
 """What becomes of the null group of a column."""
 
 
-def checked_nulls(nulls: object, groups: Iterable[Group], statistics: Iterable[Statistic]) -> tuple[str, ...]:
+def check_nulls(nulls: object, groups: Iterable[Group], statistics: Iterable[Statistic]) -> tuple[str, ...]:
     """The columns of a request whose null groups are dropped, in alphabetical order.
 
     Args:
@@ -56,7 +56,7 @@ class Shown(Request, Protocol):
         """The columns whose null groups this request drops."""
 
 
-def dropped_by(schema: Schema, dropped: tuple[str, ...]) -> frozenset[str]:
+def find_dropped(schema: Schema, dropped: tuple[str, ...]) -> frozenset[str]:
     """The columns whose null groups are not printed: those that the request drops, and those that the schema requires."""
     return frozenset({*dropped, *(name for name, column in schema.columns.items() if column.required)})
 
@@ -67,14 +67,14 @@ def hidden_labels(plan: Shown, group: Group) -> frozenset[int]:
     Where a condition leaves no group that a row can be in, all are printed but a null group that is dropped.
     """
     labels = group_labels(group, plan.facts)
-    drops = labels[-1] is None and plain_name(group.column, plan.schema) in dropped_by(plan.schema, plan.dropped)
+    drops = labels[-1] is None and plain_name(group.column, plan.schema) in find_dropped(plan.schema, plan.dropped)
     nulls = frozenset({len(labels) - 1}) if drops else frozenset()
     hidden = empty_labels(plan, group) | nulls
     return nulls if len(hidden) == len(labels) else hidden
 
 
 def hides_rows(plan: Shown, groups: Iterable[Group]) -> bool:
-    """Whether some label of these groups that is not printed may be that of rows: then what is printed is not about all."""
+    """True if a label of these groups that is not printed may have rows: then what is printed is not about all of them."""
     return any(hidden_labels(plan, group) - empty_labels(plan, group) for group in groups)
 
 
@@ -104,6 +104,6 @@ def _can_pass(facts: TableFacts, group: Group, place: int, conditions: list[Wher
     raise unreachable(group)
 
 
-def shown_groups(plan: Shown) -> int:
+def count_shown(plan: Shown) -> int:
     """The number of rows that the table of the release prints."""
     return prod(len(group_labels(group, plan.facts)) - len(hidden_labels(plan, group)) for group in plan.group_by)

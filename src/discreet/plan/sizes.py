@@ -182,7 +182,7 @@ def _coarsen(request: Request, name: str, bounds: tuple[int, int], most: int) ->
     column, (low, high) = request.schema[name], bounds
     if high - low + 1 <= most or most < 2 or not isinstance(column, Number):
         return {}
-    grid = gcd(column.size - 1, *_named_codes(request, name, column))
+    grid = gcd(column.size - 1, *_list_codes(request, name, column))
     whole = (high - low) // grid
     # A factor of the grid leaves whole·(grid/factor) + 1 values.
     first = min((most - 1) // whole, grid)
@@ -194,7 +194,7 @@ def _coarsen(request: Request, name: str, bounds: tuple[int, int], most: int) ->
     return {}
 
 
-def _named_codes(request: Request, name: str, column: Number) -> list[int]:
+def _list_codes(request: Request, name: str, column: Number) -> list[int]:
     """The codes of all bounds and edges of a column that the request names."""
     codes: list[int] = []
     for step in request.steps:

@@ -17,7 +17,7 @@ from discreet.domain.words import card, declared_facts, neighbours_text, one_lin
 from discreet.errors import PlanError, printed
 from discreet.exact.numbers import Amount
 from discreet.plan.plan import Plan, table_facts
-from discreet.plan.shown import checked_nulls
+from discreet.plan.shown import check_nulls
 from discreet.statistics.base import Statistic
 
 __all__ = ["Grouped", "Nulls", "Table"]
@@ -173,7 +173,7 @@ class Grouped:
             if not isinstance(statistic, Statistic):
                 raise _no_statistic(statistic)
         checked = tuple(self._with_groups(statistic) for statistic in statistics)
-        dropped = checked_nulls(self.nulls, self.groups, checked)
+        dropped = check_nulls(self.nulls, self.groups, checked)
         return Plan(self.table.schema, self.table.neighbours, self.table.steps, self.groups, checked, dropped=dropped)
 
     def _with_groups(self, statistic: Statistic) -> Statistic:

@@ -10,12 +10,12 @@ from collections.abc import Collection, Mapping
 from operator import itemgetter
 from typing import Any
 
-__all__ = ["used_part"]
+__all__ = ["cut_to_used"]
 
 _OF_VALUES = ("clamp", "impute")
 
 
-def used_part(plan: Mapping[str, Any], used: Collection[str]) -> dict[str, Any]:
+def cut_to_used(plan: Mapping[str, Any], used: Collection[str]) -> dict[str, Any]:
     """The canonical JSON of a plan without the columns that are not `used` and without the steps on their values.
 
     Columns stand in the order of their names. So do steps on the values of different columns, which commute; conditions and

@@ -35,7 +35,7 @@ def quality_of(node: Node) -> Quality:
 
 
 def abouts_of(node: Node, folder: Path) -> tuple[About, ...]:
-    """The texts of the section, and of the files of its translations; the first language is that of the section."""
+    """The texts of the section, and of the files of its translations; the first language is the language of the section."""
     parts = node.table((), (*_ALL, "translations"))
     found = [_about(node, parts)]
     for one in parts["translations"].items() if "translations" in parts else ():

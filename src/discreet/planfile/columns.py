@@ -33,19 +33,19 @@ def _column(node: Node, folder: Path) -> Column:
     required = parts["required"].value if "required" in parts else False
     with node.locate_errors():
         if kind == "category":
-            return Category(_categories(node, parts, folder), missing=_listed(parts, category_values), required=required)
+            return Category(_categories(node, parts, folder), missing=_read_codes(parts, category_values), required=required)
         if kind == "number":
             bounds = (parts[key].number() for key in ("lower", "upper", "step") if key in parts)
-            return Number(*bounds, missing=_listed(parts, _numbers), required=required)
+            return Number(*bounds, missing=_read_codes(parts, _numbers), required=required)
         days = (parts[key].scalars() for key in ("first", "last"))
-        return Date(*days, missing=_listed(parts, Node.scalars), required=required)
+        return Date(*days, missing=_read_codes(parts, Node.scalars), required=required)
 
 
 def _numbers(node: Node) -> list[Amount]:
     return [item.number() for item in node.items()]
 
 
-def _listed(parts: dict[str, Node], read: Callable[[Node], Any]) -> Any:
+def _read_codes(parts: dict[str, Node], read: Callable[[Node], Any]) -> Any:
     """The missing codes of a column, if it has any."""
     if "missing" not in parts:
         return ()

@@ -16,7 +16,7 @@ from discreet.errors import did_you_mean, printed
 from discreet.exact.names import one_form
 from discreet.planfile.tree import Keys, Node
 
-__all__ = ["SECTION", "Filled", "filled"]
+__all__ = ["SECTION", "Filled", "fill_in"]
 
 SECTION = "parameters"
 _LONGEST = 200
@@ -74,7 +74,7 @@ _TYPES: Mapping[str, _Type] = {
 _KEYS: Mapping[str, Keys] = {word: ((), (*kind.keys, "allowed")) for word, kind in _TYPES.items()}
 
 
-def filled(root: Node, given: Mapping[str, object]) -> Filled:
+def fill_in(root: Node, given: Mapping[str, object]) -> Filled:
     """The plan in which every parameter has its value; a plan without parameters as it is.
 
     Raises:
@@ -82,7 +82,7 @@ def filled(root: Node, given: Mapping[str, object]) -> Filled:
     """
     there = isinstance(root.value, dict) and SECTION in root.value
     declared = root.child(SECTION).mapping() if there else {}
-    checks = {name: _declared(name, node) for name, node in declared.items()}
+    checks = {name: _read_declaration(name, node) for name, node in declared.items()}
     for name in given:
         if name not in declared:
             known = did_you_mean(name, declared) if declared else "; it has no [parameters]"
@@ -97,7 +97,7 @@ def filled(root: Node, given: Mapping[str, object]) -> Filled:
     whole = Node({key: value for key, value in root.value.items() if key != SECTION}, (), root.file, root.text)
     used: set[str] = set()
     _check_data_set(whole, declared)
-    replaced = _replaced(whole, {name: (declared[name], value) for name, value in values.items()}, used)
+    replaced = _replace(whole, {name: (declared[name], value) for name, value in values.items()}, used)
     for name, node in declared.items():
         if name not in used:
             raise node.wrong(f"is used nowhere; write {{{name}}} in {_SHOWN_PLACES}, or leave the parameter out")
@@ -107,7 +107,7 @@ def filled(root: Node, given: Mapping[str, object]) -> Filled:
 # Declarations and values ----------------------------------------------------------------------------------------------
 
 
-def _declared(name: str, node: Node) -> Callable[[str], str]:
+def _read_declaration(name: str, node: Node) -> Callable[[str], str]:
     """The check of a value of the parameter, whose declaration is sound."""
     if not _NAME.fullmatch(name):
         raise node.wrong("the name of a parameter has letters, digits and underscores, and begins with a letter")
@@ -192,12 +192,12 @@ def _check_data_set(root: Node, declared: Mapping[str, Node]) -> None:
 _Values = Mapping[str, tuple[Node, str]]
 
 
-def _replaced(node: Node, values: _Values, used: set[str]) -> Any:
+def _replace(node: Node, values: _Values, used: set[str]) -> Any:
     """The value of the node with the parameters in its texts replaced; `used` collects their names."""
     if isinstance(node.value, dict):
-        return {key: _replaced(node.child(key), values, used) for key in node.value}
+        return {key: _replace(node.child(key), values, used) for key in node.value}
     if isinstance(node.value, list):
-        return [_replaced(node.child(place), values, used) for place in range(len(node.value))]
+        return [_replace(node.child(place), values, used) for place in range(len(node.value))]
     if type(node.value) is not str or not {"{", "}"} & {*node.value}:
         return node.value
     if not any(_is_at(node.keys, place) for place in _PLACES):
@@ -205,7 +205,7 @@ def _replaced(node: Node, values: _Values, used: set[str]) -> Any:
         if named is not None:
             raise node.wrong(f"no parameter may stand here, such as {{{named}}}; one may stand in {_SHOWN_PLACES}")
         return node.value
-    return _substituted(node, values, used)
+    return _substitute(node, values, used)
 
 
 def _is_at(keys: tuple[str | int, ...], place: tuple[str | None, ...]) -> bool:
@@ -213,7 +213,7 @@ def _is_at(keys: tuple[str | int, ...], place: tuple[str | None, ...]) -> bool:
     return len(keys) >= len(place) and all(same)
 
 
-def _substituted(node: Node, values: _Values, used: set[str]) -> str | int:
+def _substitute(node: Node, values: _Values, used: set[str]) -> str | int:
     """The text with the values in it; a whole number where one is all of it."""
 
     def put(found: re.Match[str]) -> str:

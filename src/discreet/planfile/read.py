@@ -19,7 +19,7 @@ from discreet.domain.columns import Category, Column
 from discreet.domain.conditions import nearest_condition
 from discreet.domain.groups import Bins, bins
 from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights
-from discreet.domain.neighbours import Neighbours, relation_named, relations
+from discreet.domain.neighbours import Neighbours, find_relation, relations
 from discreet.domain.reading import CsvFormat
 from discreet.domain.schema import Schema
 from discreet.engines import source_in
@@ -35,14 +35,14 @@ from discreet.planfile.approval import demand_of
 from discreet.planfile.columns import category_values, schema_of
 from discreet.planfile.invariants import invariants_of
 from discreet.planfile.original import original_of
-from discreet.planfile.parameters import filled
+from discreet.planfile.parameters import fill_in
 from discreet.planfile.row_draws import with_drawn_rows
-from discreet.planfile.samples import budget_of_file, sampled_of
+from discreet.planfile.samples import budget_of_file, read_draw
 from discreet.planfile.statistics import statistic_of
 from discreet.planfile.tree import Keys, Node, read_toml
 from discreet.planfile.write import toml_key
 from discreet.privacy import Budget, coordinates
-from discreet.privacy.amounts import Spend, checked_budget, report_delta_of, spend_of
+from discreet.privacy.amounts import Spend, check_budget, report_delta_of, spend_of
 from discreet.privacy.measures import budgets, find_budget
 from discreet.quotes.groups import Expect, check_expect
 from discreet.quotes.spend_for_errors import check_errors
@@ -56,7 +56,7 @@ _LAWS: Mapping[str, Keys] = {
     "weights": (("weights",), ()),
 }
 _INSPECT = ("terminal", "never")
-"""Whether `discreet inspect` may show what becomes of the rows: on a terminal, or not at all."""
+"""The words for whether `discreet inspect` may show what becomes of the rows: on a terminal, or not at all."""
 _OPTIONAL = (
     "group_by",
     "nulls",
@@ -114,7 +114,7 @@ def load_plan(path: str | Path, parameters: Mapping[str, object] | None = None) 
 
 def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanFile:
     """The plan of a TOML text, with paths relative to its file, which need not exist yet. Raises as `load_plan`."""
-    given = filled(root, parameters or {})
+    given = fill_in(root, parameters or {})
     root, place = given.root, given.root.file
     parts = root.table(("data", "columns", "budget", "release"), ("approval", "invariants", "about", "quality"))
     known: Mapping[str, Keys] = {
@@ -129,8 +129,8 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
             schema = schema.select(data["query"].string())
     with parts["data"].locate_errors():
         facts: dict[str, Any] = {key: data[key].value for key in ("rows", "rows_per_person") if key in data}
-        facts |= {"sampled": sampled_of(data["sampled"])} if "sampled" in data else {}
-        neighbours = relation_named(relation)(**facts)
+        facts |= {"sampled": read_draw(data["sampled"])} if "sampled" in data else {}
+        neighbours = find_relation(relation)(**facts)
     invariants = invariants_of(parts["invariants"], schema, neighbours) if "invariants" in parts else None
     budget, report_delta = _budget(parts["budget"], neighbours)
     orders = _orders(parts, Table(schema, neighbours), budget)
@@ -145,7 +145,7 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
         invariants=invariants,
         budget=budget,
         report_delta=report_delta,
-        orders=_told(orders, parts, schema, place.parent),
+        orders=_add_words(orders, parts, schema, place.parent),
         demand=demand_of(parts["approval"], place.parent) if "approval" in parts else None,
         inspect=_inspect(data["inspect"]) if "inspect" in data else _INSPECT[0],
         parameters=given.values,
@@ -204,7 +204,7 @@ def _budget(node: Node, neighbours: Neighbours) -> tuple[Budget, Fraction]:
     measure, parts = node.choice("measure", known)
     make: Any = find_budget(measure)
     with node.locate_errors():
-        budget = checked_budget(make(*(parts[field].number() for field in make.fields)))
+        budget = check_budget(make(*(parts[field].number() for field in make.fields)))
         report_delta = report_delta_of(parts["report_delta"].number() if "report_delta" in parts else "1e-9")
     return budget_of_file(parts["of"], budget, neighbours) if "of" in parts else budget, report_delta
 
@@ -229,7 +229,7 @@ def _orders(parts: dict[str, Node], table: Table, budget: Budget) -> tuple[Order
     return tuple(orders)
 
 
-def _told(orders: tuple[Order, ...], parts: dict[str, Node], schema: Schema, folder: Path) -> tuple[Order, ...]:
+def _add_words(orders: tuple[Order, ...], parts: dict[str, Node], schema: Schema, folder: Path) -> tuple[Order, ...]:
     """The orders with what the sections `[about]` and `[quality]` say, which no digest of a plan has."""
     rule = quality_of(parts["quality"]) if "quality" in parts else None
     abouts = abouts_of(parts["about"], folder) if "about" in parts else ()

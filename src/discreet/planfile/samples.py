@@ -9,13 +9,13 @@ from discreet.domain.neighbours import Neighbours
 from discreet.planfile.tree import Keys, Node
 from discreet.privacy import Budget
 
-__all__ = ["budget_of_file", "sampled_of"]
+__all__ = ["budget_of_file", "read_draw"]
 
 _OF = ("file", "population")
-"""Whose budget is written: that of the rows of the file, or that of everybody from whom they were drawn."""
+"""Whose budget is written: the budget of the rows of the file, or of everybody from whom they were drawn."""
 
 
-def sampled_of(node: Node) -> Draw:
+def read_draw(node: Node) -> Draw:
     """The draw. A design from which nothing follows is refused with its reason."""
     known: Mapping[str, Keys] = {kind.word: (kind.fields, ("draw",)) for kind in draws()}
     design = node.value.get("design") if isinstance(node.value, dict) else node.value

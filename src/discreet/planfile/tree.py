@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import ArgumentError, PlanError, did_you_mean
-from discreet.exact.given_paths import content_of, given_path, reason, shown_path
+from discreet.exact.given_paths import content_of, quote_path, reason, require_path
 from discreet.exact.numbers import Amount
 
 __all__ = ["GAP", "Decimal", "Keys", "Node", "kind_of", "printable", "read_toml", "toml_root"]
@@ -170,11 +170,11 @@ def read_toml(path: Path, what: str = "the plan file") -> Node:
         PlanError: the file cannot be read, or one of the cases of `toml_root`.
     """
     try:
-        return toml_root(content_of(given_path(path, what), _MAX_BYTES + 1), path)
+        return toml_root(content_of(require_path(path, what), _MAX_BYTES + 1), path)
     except (OSError, ValueError) as error:
         if isinstance(error, PlanError):
             raise
-        shown = shown_path(path)
+        shown = quote_path(path)
         rule = f"{what} cannot be read ({reason(error)}); check the path {shown}"
         raise Node({}, (), Path(shown[1:-1]), "").wrong(rule) from None
 

@@ -10,7 +10,7 @@ from discreet.errors import ArgumentError, printed
 from discreet.exact.numbers import Amount, decimal_up, exact, float_down, text
 
 __all__ = [
-    "checked_delta",
+    "check_delta",
     "exact_texts",
     "group_size",
     "not_negative",
@@ -53,7 +53,7 @@ def positive(value: Amount, name: str) -> Fraction:
     return number
 
 
-def checked_delta(value: Amount) -> Fraction:
+def check_delta(value: Amount) -> Fraction:
     """The exact δ.
 
     Raises:
@@ -74,7 +74,7 @@ def total_delta(delta: Fraction) -> Fraction:
 
 def target_down(epsilon: Amount, delta: Amount) -> tuple[float, float]:
     """A target in doubles, rounded down: what implies the rounded target implies the target."""
-    return float_down(not_negative(epsilon, "epsilon")), float_down(checked_delta(delta))
+    return float_down(not_negative(epsilon, "epsilon")), float_down(check_delta(delta))
 
 
 def group_size(a: int) -> int:

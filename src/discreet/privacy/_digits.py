@@ -7,7 +7,7 @@ from math import inf, isfinite, nextafter
 
 from discreet.exact.numbers import exact
 
-__all__ = ["digits_down", "digits_up", "short_down", "shown_up", "turned_into"]
+__all__ = ["digits_down", "digits_up", "short_down", "show_up", "tell_conversion"]
 
 
 def digits_down(value: Fraction, digits: int) -> Fraction:
@@ -33,7 +33,7 @@ def short_down(value: float) -> Fraction:
     return digits_down(Fraction(value), 16)
 
 
-def turned_into(symbol: str) -> str:
+def tell_conversion(symbol: str) -> str:
     """The sentence for a target (ε, δ) that becomes a parameter of another measure by `short_down`."""
     return f"(ε, δ) is turned into the largest {symbol} that implies it, rounded down to 16 digits."
 
@@ -44,7 +44,7 @@ def _unit(value: Fraction, digits: int) -> Fraction:
     return Fraction(10) ** (digits - magnitude)
 
 
-def shown_up(bound: float, truth: Fraction | None = None) -> float:
+def show_up(bound: float, truth: Fraction | None = None) -> float:
     """`bound`, or the next double: a bound from above also when it is read by its shortest decimal form, as printed.
 
     The shortest decimal form of a double may lie half a unit in the last place below it. `truth`, where it is known

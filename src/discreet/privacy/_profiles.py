@@ -12,7 +12,7 @@ from fractions import Fraction
 from discreet.exact.balls import ball, enclose, upper, upper_rational
 from discreet.exact.numbers import decimal_up, float_up
 from discreet.exact.precision import with_precision
-from discreet.privacy._digits import shown_up
+from discreet.privacy._digits import show_up
 
 _BITS = 256
 
@@ -20,12 +20,12 @@ _BITS = 256
 def approx_delta(epsilon: Fraction, delta: Fraction, at: Fraction) -> float:
     """The smallest δ' such that every (ε, δ)-DP mechanism is (at, δ')-DP, rounded up."""
     if at >= epsilon:
-        return shown_up(float_up(delta), delta)
+        return show_up(float_up(delta), delta)
     # (e^ε − e^ε')/(1 + e^ε) = (1 − e^(ε'−ε))/(1 + e^(−ε)), which cannot overflow.
     result = enclose(
         lambda: ball(delta) - ball(1 - delta) * ball(at - epsilon).expm1() / (1 + ball(-epsilon).exp()),
     )
-    return shown_up(min(upper(result), 1.0))
+    return show_up(min(upper(result), 1.0))
 
 
 def approx_epsilon(epsilon: Fraction, delta: Fraction, at: Fraction) -> float:
@@ -33,9 +33,9 @@ def approx_epsilon(epsilon: Fraction, delta: Fraction, at: Fraction) -> float:
     if at < delta:
         return math.inf
     if at == delta:
-        return shown_up(float_up(epsilon), epsilon)
+        return show_up(float_up(epsilon), epsilon)
     result = with_precision(_BITS, lambda: _epsilon_left(epsilon, (at - delta) / (1 - delta)))
-    return shown_up(min(max(0.0, result), float_up(epsilon)))
+    return show_up(min(max(0.0, result), float_up(epsilon)))
 
 
 def _epsilon_left(epsilon: Fraction, share: Fraction) -> float:

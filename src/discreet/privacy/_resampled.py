@@ -15,7 +15,7 @@ from discreet.errors import unreachable
 from discreet.exact.balls import Ball, ball, enclose, lower_rational, upper
 from discreet.exact.numbers import Amount, float_down, float_up
 from discreet.privacy import _gaussian, _slopes
-from discreet.privacy._checks import checked_delta, not_negative
+from discreet.privacy._checks import check_delta, not_negative
 from discreet.privacy._copies import Law, epsilon_up
 from discreet.privacy._search import first_below
 from discreet.privacy.calculus.profile import DiscreteLaplace
@@ -63,7 +63,7 @@ class Sampled:
 
     def epsilon_at(self, delta: Amount) -> float:
         """The smallest ε' at this δ', rounded up."""
-        chance = checked_delta(delta)
+        chance = check_delta(delta)
         if chance >= self.rate:
             return 0.0
         inner = self.inner.epsilon_at(chance / self.rate)
@@ -151,7 +151,7 @@ class Resampled:
 
     def epsilon_at(self, delta: Amount) -> float:
         """The smallest ε at this δ, rounded up and verified."""
-        target = float_down(checked_delta(delta))
+        target = float_down(check_delta(delta))
         most = len(self.law) - 1
         if isinstance(self.inner, GDP):
             high = GDP(most * self.inner.mu).epsilon_at(Fraction(target))

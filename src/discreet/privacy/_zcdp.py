@@ -145,10 +145,10 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
         u = clamp_u(u)
     bound = epsilon_at_order(u, rho + u * rho, l)
     # Where ε is the small difference of large terms the error bound is no longer below 1e-12 of it.
-    return bound if not 0 < CANCELLED * bound * u < l else enclosed_epsilon(rho, delta, u)
+    return bound if not 0 < CANCELLED * bound * u < l else enclose_epsilon(rho, delta, u)
 
 
-def enclosed_epsilon(rho: float, delta: float, u: float) -> float:
+def enclose_epsilon(rho: float, delta: float, u: float) -> float:
     """The same bound at the same u by interval arithmetic."""
     from discreet.exact.balls import ball, enclose, upper
 

@@ -14,8 +14,8 @@ __all__ = [
     "Spend",
     "amount_text",
     "budget_down",
+    "check_budget",
     "check_room",
-    "checked_budget",
     "in_words",
     "number_text",
     "report_delta_of",
@@ -85,7 +85,7 @@ def check_room(dataset: str, budget: Budget, spends: Sequence[Budget], left: tup
         raise in_words(dataset, budget, BudgetExceeded("", wanted, left))
 
 
-def checked_budget(budget: object) -> Budget:
+def check_budget(budget: object) -> Budget:
     """The budget itself.
 
     Raises:

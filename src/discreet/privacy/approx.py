@@ -15,7 +15,7 @@ from discreet.errors import ArgumentError, printed
 from discreet.exact.numbers import Amount, decimal_up, exact, text
 from discreet.privacy import _profiles
 from discreet.privacy._checks import (
-    checked_delta,
+    check_delta,
     exact_texts,
     group_size,
     not_negative,
@@ -45,11 +45,11 @@ class ApproxDP:
 
     def __init__(self, epsilon: Amount, delta: Amount) -> None:
         object.__setattr__(self, "epsilon", not_negative(epsilon, "epsilon"))
-        object.__setattr__(self, "delta", checked_delta(delta))
+        object.__setattr__(self, "delta", check_delta(delta))
 
     def epsilon_at(self, delta: Amount) -> float:
         """The smallest ε' such that every (ε, δ)-DP mechanism is (ε', delta)-DP, rounded up; ∞ below δ. Theorem P1."""
-        return _profiles.approx_epsilon(self.epsilon, self.delta, checked_delta(delta))
+        return _profiles.approx_epsilon(self.epsilon, self.delta, check_delta(delta))
 
     def delta_at(self, epsilon: Amount) -> float:
         """The smallest δ' such that every (ε, δ)-DP mechanism is (epsilon, δ')-DP, rounded up. Theorem P1."""

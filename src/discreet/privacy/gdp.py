@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.exact.numbers import Amount, decimal_up, sqrt_down, sqrt_up, text
 from discreet.privacy import _gaussian, _profiles, convert
 from discreet.privacy._checks import (
-    checked_delta,
+    check_delta,
     exact_texts,
     group_size,
     not_negative,
@@ -23,7 +23,7 @@ from discreet.privacy._checks import (
     single_amount,
     target_down,
 )
-from discreet.privacy._digits import short_down, shown_up, turned_into
+from discreet.privacy._digits import short_down, show_up, tell_conversion
 from discreet.privacy.approx import ApproxDP, approx_of
 from discreet.privacy.base import Copies, Root, Sampling, Sized
 from discreet.privacy.zcdp import ZCDP
@@ -48,7 +48,7 @@ class GDP:
     formulas: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"variance": "σ² = Δ₂² / μ²", "range": "range = 2·ln(Φ(m/2) / Φ(−m/2)), m² = μ² / Δ₂²"}
     )
-    from_pair: ClassVar[str] = turned_into("μ")
+    from_pair: ClassVar[str] = tell_conversion("μ")
 
     def __init__(self, mu: Amount) -> None:
         object.__setattr__(self, "mu", not_negative(mu, "mu"))
@@ -60,11 +60,11 @@ class GDP:
 
     def epsilon_at(self, delta: Amount) -> float:
         """The smallest ε such that μ-GDP implies (ε, delta)-DP, rounded up; ∞ at delta = 0 unless μ = 0. Theorem G1."""
-        return shown_up(convert.gaussian_epsilon(self.mu, checked_delta(delta)))
+        return show_up(convert.gaussian_epsilon(self.mu, check_delta(delta)))
 
     def delta_at(self, epsilon: Amount) -> float:
         """The smallest δ such that μ-GDP implies (epsilon, δ)-DP, rounded up. Theorem G1."""
-        return shown_up(convert.gaussian_delta(self.mu, not_negative(epsilon, "epsilon")))
+        return show_up(convert.gaussian_delta(self.mu, not_negative(epsilon, "epsilon")))
 
     def to_approx(self, delta: Amount) -> ApproxDP:
         """(ε, delta)-DP with the ε of `epsilon_at`, taken exactly. Needs delta > 0 unless nothing was released."""

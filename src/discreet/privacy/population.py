@@ -1,6 +1,6 @@
 """The guarantee for a population of which the file is a secret sample: one conversion of the total (docs/proofs/samples.md).
 
-Charges, noise and refusals are those of the file. What they promise to everybody from whom the file was drawn follows once,
+Charges, noise and refusals are as for the file. What they promise to everybody from whom the file was drawn follows once,
 from the total of all releases (W1, W2): converting every release by itself and adding up the results is too small.
 """
 
@@ -22,7 +22,7 @@ CONDITION = (
     "This holds as long as who was drawn is secret and stays so. It is one conversion of the total: what single releases "
     "cost cannot be converted one by one and added up."
 )
-"""What has to be said wherever a guarantee for a population stands."""
+"""The condition that accompanies every guarantee for a population."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class PopulationGuarantee:
         if not is_budget(total):
             raise ArgumentError(f"total={type(total).__name__}: must be PureDP, ApproxDP, ZCDP or GDP")
         object.__setattr__(self, "total", total)
-        object.__setattr__(self, "rate", _checked_rate(rate))
+        object.__setattr__(self, "rate", _read_rate(rate))
 
     def epsilon_at(self, delta: Amount) -> float:
         """An ε that holds with `delta` for the population, rounded up: the conversion of the ε of the file at δ/rate."""
@@ -90,7 +90,7 @@ def for_file(target: PureDP | ApproxDP | ZCDP | GDP, rate: Amount) -> PureDP | A
             f"target={type(target).__name__}: must be PureDP or ApproxDP: a population has no ρ and no μ. State (ε, δ); "
             "`discreet convert --epsilon E --delta D --sampled RATE` prints the ρ and μ for the file"
         )
-    return target.functional(_copies_of(_checked_rate(rate)))
+    return target.functional(_copies_of(_read_rate(rate)))
 
 
 def _copies_of(rate: Fraction) -> Copies:
@@ -98,7 +98,7 @@ def _copies_of(rate: Fraction) -> Copies:
     return (1 - rate, rate)
 
 
-def _checked_rate(value: Amount) -> Fraction:
+def _read_rate(value: Amount) -> Fraction:
     rate = exact(value, "rate")
     if not 0 < rate <= 1:
         raise ArgumentError(f"rate={text(rate)}: must be above 0 and at most 1: the largest probability of being drawn")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.exact.numbers import Amount, text
 from discreet.privacy import _profiles
 from discreet.privacy._checks import (
-    checked_delta,
+    check_delta,
     exact_texts,
     group_size,
     not_negative,
@@ -51,7 +51,7 @@ class PureDP:
 
     def epsilon_at(self, delta: Amount) -> float:
         """The smallest ε' such that every ε-DP mechanism is (ε', δ)-DP, rounded up. Theorem P1."""
-        return _profiles.approx_epsilon(self.epsilon, Fraction(0), checked_delta(delta))
+        return _profiles.approx_epsilon(self.epsilon, Fraction(0), check_delta(delta))
 
     def delta_at(self, epsilon: Amount) -> float:
         """The smallest δ such that every ε-DP mechanism is (epsilon, δ)-DP, rounded up. Theorem P1."""

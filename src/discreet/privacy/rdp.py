@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 from discreet.errors import ArgumentError
 from discreet.exact.numbers import Amount, exact, text
 from discreet.privacy import _profiles, convert
-from discreet.privacy._checks import checked_delta, group_size, not_negative, repetitions, same_kind
-from discreet.privacy._digits import shown_up
+from discreet.privacy._checks import check_delta, group_size, not_negative, repetitions, same_kind
+from discreet.privacy._digits import show_up
 from discreet.privacy.approx import ApproxDP, approx_of
 
 __all__ = ["RDP"]
@@ -34,12 +34,12 @@ class RDP:
 
     def epsilon_at(self, delta: Amount) -> float:
         """An ε such that the curve implies (ε, delta)-DP, rounded up. Theorem T1."""
-        return shown_up(convert.rdp_epsilon([a for a, _ in self.curve], [t for _, t in self.curve], checked_delta(delta)))
+        return show_up(convert.rdp_epsilon([a for a, _ in self.curve], [t for _, t in self.curve], check_delta(delta)))
 
     def delta_at(self, epsilon: Amount) -> float:
         """A δ such that the curve implies (epsilon, δ)-DP, rounded up. Theorem T1."""
         at = not_negative(epsilon, "epsilon")
-        return shown_up(convert.rdp_delta([a for a, _ in self.curve], [t for _, t in self.curve], at))
+        return show_up(convert.rdp_delta([a for a, _ in self.curve], [t for _, t in self.curve], at))
 
     def to_approx(self, delta: Amount) -> ApproxDP:
         """(ε, delta)-DP with the ε of `epsilon_at`, taken exactly. Needs delta > 0 unless nothing was released."""

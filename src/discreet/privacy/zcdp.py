@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.exact.numbers import Amount, decimal_up, exact, sqrt_down, text
 from discreet.privacy import _profiles, _zcdp, convert
 from discreet.privacy._checks import (
-    checked_delta,
+    check_delta,
     exact_texts,
     group_size,
     not_negative,
@@ -23,7 +23,7 @@ from discreet.privacy._checks import (
     single_amount,
     target_down,
 )
-from discreet.privacy._digits import short_down, shown_up, turned_into
+from discreet.privacy._digits import short_down, show_up, tell_conversion
 from discreet.privacy.approx import ApproxDP, approx_of
 from discreet.privacy.base import Copies, Root, Sampling, Sized
 from discreet.privacy.rdp import RDP
@@ -46,7 +46,7 @@ class ZCDP:
     power: ClassVar[int] = 2
     norm: ClassVar[str] = "Δ₂²"
     formulas: ClassVar[Mapping[str, str]] = MappingProxyType({"variance": "σ² = Δ₂² / (2ρ)", "range": "range² = 8ρ / Δ₂²"})
-    from_pair: ClassVar[str] = turned_into("ρ")
+    from_pair: ClassVar[str] = tell_conversion("ρ")
 
     def __init__(self, rho: Amount) -> None:
         object.__setattr__(self, "rho", not_negative(rho, "rho"))
@@ -58,11 +58,11 @@ class ZCDP:
 
     def epsilon_at(self, delta: Amount) -> float:
         """An ε such that ρ-zCDP implies (ε, delta)-DP, rounded up; ∞ at delta = 0 unless ρ = 0. Theorem C1."""
-        return shown_up(convert.zcdp_epsilon(self.rho, checked_delta(delta)))
+        return show_up(convert.zcdp_epsilon(self.rho, check_delta(delta)))
 
     def delta_at(self, epsilon: Amount) -> float:
         """A δ such that ρ-zCDP implies (epsilon, δ)-DP, rounded up. Theorem C1."""
-        return shown_up(convert.zcdp_delta(self.rho, not_negative(epsilon, "epsilon")))
+        return show_up(convert.zcdp_delta(self.rho, not_negative(epsilon, "epsilon")))
 
     def to_approx(self, delta: Amount) -> ApproxDP:
         """(ε, delta)-DP with the ε of `epsilon_at`, taken exactly. Needs delta > 0 unless nothing was released."""

@@ -30,7 +30,7 @@ from discreet.mechanisms import (
     Vector,
     candidates,
     change_of,
-    held_to,
+    hold_to,
     intervals_change,
     joint_factor,
     quantiles_change,
@@ -80,8 +80,8 @@ def quote(plan: Plan, spend: Budget, exact_totals: ExactTotals | None = None, *,
     measured, joint = found[0] if len(found) == 1 else min(found, key=lambda one: _spread(one[0]))
     advertised = spend if exact_totals is None else _advertise(plan, spend, measured, joint)
     lines = _lines(asked, recipes, measured)
-    measured = _held(lines, measured)
-    moved, direct = _moved_rows(plan, exact_totals), _without_sample(plan, spend, exact_totals, expect)
+    measured = _hold_intervals(lines, measured)
+    moved, direct = _count_moved(plan, exact_totals), _without_sample(plan, spend, exact_totals, expect)
     return Quote(plan, spend, moved, measured, lines, exact_totals, advertised, joint, expect, direct)
 
 
@@ -109,8 +109,8 @@ def row_quote(plan: Plan, target: Target, exact_totals: ExactTotals | None = Non
     recipes = recipes_of(asked)
     measured, joint = _measure(asked, recipes, target)
     lines = _lines(asked, recipes, measured)
-    measured = _held(lines, measured)
-    return Quote(plan, target, _moved_rows(plan, exact_totals), measured, lines, exact_totals, target, joint)
+    measured = _hold_intervals(lines, measured)
+    return Quote(plan, target, _count_moved(plan, exact_totals), measured, lines, exact_totals, target, joint)
 
 
 def _prepare(plan: Plan, exact_totals: ExactTotals | None) -> Asked:
@@ -122,13 +122,13 @@ def _lines(asked: Asked, recipes: Sequence[Recipe], measured: Sequence[Measured]
     return set_levels(asked.plan, [Line(statistic, recipe, LEVEL) for statistic, recipe in both], measured)
 
 
-def _held(lines: Sequence[Line], measured: Sequence[Measured]) -> tuple[Measured, ...]:
+def _hold_intervals(lines: Sequence[Line], measured: Sequence[Measured]) -> tuple[Measured, ...]:
     """The same queries, where intervals that are chosen hold at the level of their statistics."""
     levels: dict[Query, Fraction] = {}
     for line in lines:
         for query, _ in line.recipe.queries:
             levels[query] = max(levels.get(query, Fraction(0)), line.level)
-    return tuple(replace(one, law=held_to(one.law, levels[one.asked])) for one in measured)
+    return tuple(replace(one, law=hold_to(one.law, levels[one.asked])) for one in measured)
 
 
 def row_targets(plan: Plan, spend: Budget, exact_totals: ExactTotals | None) -> tuple[Target, ...]:
@@ -164,7 +164,7 @@ def resampling_of(plan: Plan, exact_totals: ExactTotals | None) -> Resampling | 
     return Resampling(drawing.rows, drawing.proportion, plan.neighbours, group)
 
 
-def _moved_rows(plan: Plan, exact_totals: ExactTotals | None) -> int:
+def _count_moved(plan: Plan, exact_totals: ExactTotals | None) -> int:
     """The number of rows of the prepared table that can differ between the compared tables."""
     sampled = resampling_of(plan, exact_totals)
     if sampled is not None:
@@ -221,10 +221,10 @@ def _joint(asked: Asked, queries: list[Query], shares: list[Fraction], target: T
     """The cost of the queries together, relative to the sum of their costs; 1 with exact totals, where they add up."""
     if asked.space is not None:
         return Fraction(1)
-    changes, size = [_change(asked, query) for query in queries], type(target).size
     if asked.plan.target is None:
-        return joint_factor(changes, shares, size)
-    return factor_by_status(queries, changes, shares, size, (asked.facts, asked.facts.compared.neighbours))
+        return joint_factor([_change(asked, query) for query in queries], shares, type(target).size)
+    row, table = _row_of(asked), (asked.facts, asked.plan.schema)
+    return factor_by_status(queries, shares, type(target).size, table, lambda query, facts: query.change(row, facts))
 
 
 def _one(asked: Asked, named: Query, query: Query, share: Fraction, part: Target) -> Measured:
@@ -316,11 +316,14 @@ def changes_of(quoted: Quote) -> tuple[Change, ...]:
 
 def _change(asked: Asked, query: Query) -> Change:
     """The change by one replaced (or added) row of the prepared table, or by both where rows were drawn (W5)."""
+    return query.change(_row_of(asked), asked.facts)
+
+
+def _row_of(asked: Asked) -> _OneRow:
     plan, compared = asked.plan, asked.facts.compared
     # A row that vanishes from a sample changes the answers as one that counts nowhere afterwards.
     skipped = compared.vanishes or not counts_every_row(plan)
-    row = _OneRow(cells=plan.layout.cells, skipped=skipped, neighbours=compared.neighbours)
-    return query.change(row, asked.facts)
+    return _OneRow(cells=plan.layout.cells, skipped=skipped, neighbours=compared.neighbours)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from discreet.quotes.view import View, positions
 from discreet.totals.exact_totals import ExactTotals, Star, alive_cells, atoms_of, equations_of, star_of
 from discreet.totals.structure import Blocks, Kernel, Structure, Table, Tables
 
-__all__ = ["held_cells", "joint_places", "structure_of"]
+__all__ = ["find_held_cells", "joint_places", "structure_of"]
 
 _MOST_EQUATION_CELLS = 1000
 
@@ -46,7 +46,7 @@ def structure_of(plan: Plan, view: View, exact_totals: ExactTotals) -> Structure
     return _kernel(view, exact_totals, plan, alive)
 
 
-def held_cells(plan: Plan, view: View, exact_totals: ExactTotals) -> NDArray[np.int64]:
+def find_held_cells(plan: Plan, view: View, exact_totals: ExactTotals) -> NDArray[np.int64]:
     """The cells of the request that can hold a record, as far as the public numbers say."""
     columns = exact_totals.invariants.columns
     place = joint_places(view, columns)

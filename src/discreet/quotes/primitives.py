@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
 from discreet.cube.queries import Query
 from discreet.domain.steps import TableFacts, conditions_of
 from discreet.plan.plan import Plan
+from discreet.plan.recorded import originals_of
 from discreet.quotes.space import Space
 from discreet.quotes.view import counts_every_row
 from discreet.statistics import base
@@ -53,8 +53,8 @@ def recipes_of(asked: Asked) -> tuple[Recipe, ...]:
     Trees of quantiles have a single level here; their shape depends on the noise that they will get.
     """
     statistics = asked.plan.answered
-    form: Literal["box", "tilt"] = "box" if asked.plan.target is None else "tilt"
-    known = base.Asked(asked.facts, statistics, asked.public_rows, asked.public_counts, form)
+    originals = originals_of(asked.plan)
+    known = base.Asked(asked.facts, statistics, asked.public_rows, asked.public_counts, originals)
     return tuple(statistic.kind.recipe(statistic, known) for statistic in statistics)
 
 

@@ -25,7 +25,7 @@ from discreet.statistics.counts import Count
 from discreet.totals.exact_totals import ExactTotals
 from discreet.totals.structure import exact_sums
 
-__all__ = ["PublicSums", "sums_of_counts", "sums_of_frame", "sums_shown"]
+__all__ = ["PublicSums", "show_sums", "sums_of_counts", "sums_of_frame"]
 
 Sums = tuple[NDArray[np.int64] | None, NDArray[np.int64]]
 """For every cell the number of its sum, -1 for none, and the sums; without labels it is the sum of all cells."""
@@ -82,7 +82,7 @@ def sums_of_frame(plan: Plan, exact_totals: ExactTotals | None, groups: tuple[Gr
     return PublicSums(_merge(inner.exact, exact), _merge(inner.most, most))
 
 
-def sums_shown(sums: PublicSums, shown: NDArray[np.bool_], hidden: NDArray[np.bool_]) -> PublicSums:
+def show_sums(sums: PublicSums, shown: NDArray[np.bool_], hidden: NDArray[np.bool_]) -> PublicSums:
     """The public sums of some of the cells (proof N1).
 
     A sum in which a hidden cell takes part is the most that its other cells can add up to; a cell in which no row can be

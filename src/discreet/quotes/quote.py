@@ -140,7 +140,7 @@ class Quote:
     def errors(self, size: GroupSize) -> dict[str, float]:
         """For each statistic a bound of the half-width of its intervals in a group of this size, whatever its rows are.
 
-        The size is that of the rows in which the column of the statistic is not null. The bound holds where the noise is
+        The size counts the rows in which the column of the statistic is not null. The bound holds where the noise is
         within what the intervals allow for. For quantiles it is about the error of the rank; for correlations it is that of
         a group whose rows are spread evenly over the bounds.
         """
@@ -243,7 +243,7 @@ def joint_text(quote: Quote) -> str:
 
 
 def population_text(quote: Quote) -> list[str]:
-    """What the cost means for the population of which the file is a secret sample; nothing without a draw."""
+    """The meaning of the cost for the population of which the file is a secret sample; empty without a draw."""
     drawn = quote.plan.neighbours.sampled
     if drawn is None:
         return []

@@ -21,7 +21,7 @@ from discreet.exact.numbers import float_up, sqrt_up
 from discreet.mechanisms import Sensitivity
 from discreet.plan.plan import Plan
 from discreet.plan.table import Table
-from discreet.quotes.lattice import held_cells, joint_places, structure_of
+from discreet.quotes.lattice import find_held_cells, joint_places, structure_of
 from discreet.quotes.view import View, view_of
 from discreet.statistics.common import largest_of
 from discreet.statistics.counts import count
@@ -112,7 +112,7 @@ def space_of(plan: Plan, totals: ExactTotals) -> Space | None:
     structure = structure_of(plan, view, totals)
     whole = (part for part in totals.invariants.parts if isinstance(part, TotalsStatement) and part.only is None)
     tables = tuple(frozenset(part.columns) for part in whole)
-    return Space(totals, structure, _can_cross(plan, view, totals), tables, held_cells(plan, view, totals), view.cells)
+    return Space(totals, structure, _can_cross(plan, view, totals), tables, find_held_cells(plan, view, totals), view.cells)
 
 
 def sensitivity(

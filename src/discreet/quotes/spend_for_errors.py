@@ -32,7 +32,7 @@ def quote_asked(
 
     Raises:
         PlanError: as `quote` and `quote_for`.
-        ArgumentError: both are given or none, or sizes that are no numbers of rows.
+        ArgumentError: both are given or none, or sizes that are not numbers of rows.
     """
     sizes, (spend, error) = check_expect(expect), given
     if error is None and spend is not None:
@@ -59,20 +59,20 @@ def quote_for(
         budget: the measure of the spend; under ApproxDP δ grows in proportion to ε.
         exact_totals: the exact totals of the data set, if there are any.
         expect: the numbers of rows, in which the column is not null, of the groups for which the errors hold, whatever
-            these rows are: no interval is wider, with the probability of the intervals. Without it they are those of
-            `Quote.expected`, about those of a group of 1,000 rows.
+            these rows are: no interval is wider, with the probability of the intervals. Without it they are the errors of
+            `Quote.expected`, about the errors in a group of 1,000 rows.
 
     Raises:
         PlanError: no such statistic, an error that is not positive, or one that no spend meets.
     """
     targets = check_errors(plan, error)
     low, high = 900 * _LEAST, 900 * _MOST
-    best = _met(plan, high, targets, budget, exact_totals, expect=expect)
+    best = _try_spend(plan, high, targets, budget, exact_totals, expect=expect)
     if best is None:
         raise PlanError("error: no spend below 1e6 meets it; allow a larger error, or take a coarser step or fewer groups")
     while high - low > 1:
         middle = (low + high) // 2
-        found = _met(plan, middle, targets, budget, exact_totals, expect=expect)
+        found = _try_spend(plan, middle, targets, budget, exact_totals, expect=expect)
         if found is None:
             low = middle
         else:
@@ -99,7 +99,7 @@ def check_errors(plan: Plan, error: Mapping[str, Amount]) -> dict[str, Fraction]
     return targets
 
 
-def _met(
+def _try_spend(
     plan: Plan,
     place: int,
     targets: Mapping[str, Fraction],

@@ -21,7 +21,7 @@
   it
 * `quality`: How far a number can be relied on: a class for every number of a release, from its interval and what is
   public of it
-* `worded`: A document as people see it: labels in the place of categories, classes beside numbers, suppressed values
+* `worded`: A document as people see it: labels in the place of categories, classes next to numbers, suppressed values
   left out
 * `views`: Other looks at a release: computed from the published document alone, at no charge, and labelled as what
   they are

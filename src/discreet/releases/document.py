@@ -20,11 +20,11 @@ from discreet.domain.words import one_line, release_card
 from discreet.errors import ArgumentError, printed
 from discreet.exact.canonical import digest, seal
 from discreet.exact.files import make_folder, replace_file
-from discreet.exact.given_paths import content_of, given_path, reason, shown_path
+from discreet.exact.given_paths import content_of, quote_path, reason, require_path
 from discreet.releases.files import TABLE, TableFile, collect_rows, copy_table, paths_of, problem_of, table_of
-from discreet.releases.frames import all_frames, check_formulas, for_csv, frame_of, named_files
+from discreet.releases.frames import all_frames, check_formulas, for_csv, frame_of, name_files
 from discreet.releases.guarantee import Guarantee, guarantee_of_json
-from discreet.releases.labelled import abouts_in, known_in, labelled, texts_of
+from discreet.releases.labelled import abouts_in, apply_labels, list_known, texts_of
 from discreet.releases.quality import quality_frame
 from discreet.releases.worded import in_words
 
@@ -48,7 +48,7 @@ class Release:
     Args:
         payload: the document.
         folder: where the files of a large release are; None for others, and where that is not known.
-        texts: the words that `labelled` has applied; None where those of the document hold.
+        texts: the words that `apply_labels` has applied; None where the words of the document hold.
 
     Raises:
         ArgumentError: bytes that are not a release, were changed or cut, or come from a newer version; from the properties
@@ -133,7 +133,7 @@ class Release:
 
     @property
     def about(self) -> About:
-        """The texts and labels of the release: those that `labelled` has applied, or the document's in its main language."""
+        """The texts and labels of the release: as `apply_labels` gives them, or the document's in its main language."""
         return texts_of(self.document) if self.texts is None else self.texts
 
     @property
@@ -154,14 +154,14 @@ class Release:
         if not isinstance(texts, About):
             return replace(self, texts=texts_of(document, texts))
         with _refuse_made_up("plan"):
-            known = known_in(document)
-        return replace(self, texts=labelled(document, texts, known))
+            known = list_known(document)
+        return replace(self, texts=apply_labels(document, texts, known))
 
     @property
     def quality(self) -> pl.DataFrame:
         """The class of each number of `table`: "a" good, "b" to use with caution, "c" not publishable; and its groups.
 
-        The rule is that of the document, or the usual one: a coefficient of variation up to 16.6 % and 33.3 %.
+        The rule is the rule of the document, or the usual one: a coefficient of variation up to 16.6 % and 33.3 %.
         """
         document, table = self.document, self.table
         with _refuse_made_up("quality"):
@@ -202,7 +202,7 @@ class Release:
 
         Intervals are cut to what is possible, and a value whose interval is everything that is possible is None.
         """
-        from discreet.releases.possible import as_shown
+        from discreet.releases.possible import show_bounds
 
         document = self.document
         if _parts(document):
@@ -211,7 +211,7 @@ class Release:
                 columns = [(one, [] if head is None else head[one["name"]].to_list()) for one in document["columns"]]
                 document["columns"] = [{**one, "values": values} for one, values in columns]
         with _refuse_made_up("numbers"):
-            return in_words(as_shown(document), document, self.about)
+            return in_words(show_bounds(document), document, self.about)
 
     def _place(self) -> Path:
         if self.folder is None:
@@ -256,9 +256,9 @@ class Release:
         Raises:
             ArgumentError: the folder cannot be made or written, or holds another table; or a release file was changed.
         """
-        place, parts, _ = given_path(folder, "save()"), self.parts, check_formulas(formulas)
+        place, parts, _ = require_path(folder, "save()"), self.parts, check_formulas(formulas)
         frames = all_frames(self.document, collect_rows(self.scan().head(0))) if parts else self.tables
-        files = named_files({name: frame for name, frame in frames.items() if name != TABLE or not parts})
+        files = name_files({name: frame for name, frame in frames.items() if name != TABLE or not parts})
         try:
             make_folder(place)
             if parts and problem_of(parts, place / TABLE):
@@ -302,7 +302,7 @@ class Release:
         from discreet.releases.exports.base import Wishes
         from discreet.releases.exports.registry import export
 
-        wishes, place = Wishes(frame, digits, encoding, formulas), given_path(path, "export()")
+        wishes, place = Wishes(frame, digits, encoding, formulas), require_path(path, "export()")
         return export(self.document, self.about, to, place, wishes)
 
     @staticmethod
@@ -318,7 +318,7 @@ class Release:
             file = place / "release.json" if place.is_dir() else place
             payload = content_of(file)
         except (OSError, ValueError, TypeError):
-            shown = shown_path(folder) if isinstance(folder, str | Path) else printed(folder)
+            shown = quote_path(folder) if isinstance(folder, str | Path) else printed(folder)
             raise ArgumentError(f"load({shown}): no release.json there; name the folder of a saved release") from None
         parts = Release(payload).parts
         problem = problem_of(parts, file.parent / TABLE) if parts else ""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.cube.cells import cells_of
 from discreet.cube.cube import Cube, row_count
-from discreet.cube.queries import Query, beside_public, scan_of
+from discreet.cube.queries import Query, join_public, scan_of
 from discreet.cube.resample import resample
 from discreet.domain.steps import facts_of
 from discreet.engines.base import CubeRequest, Engine, cubes_of
@@ -86,7 +86,7 @@ def noisy_answers(
     """
     public: dict[Query, NDArray[Any]] = {}
     for values, one in zip(exact, quote.measured, strict=True):
-        given = beside_public(one.query, values, public)
+        given = join_public(one.query, values, public)
         public[one.asked] = _noisy(given, one.law, bits, chunk or len(given))
     return list(public.values())
 

@@ -20,10 +20,10 @@ __all__ = [
     "all_frames",
     "check_formulas",
     "column_json",
-    "escaped",
+    "escape",
     "for_csv",
     "frame_of",
-    "named_files",
+    "name_files",
     "value_columns",
 ]
 
@@ -88,7 +88,7 @@ def for_csv(frame: pl.DataFrame, formulas: str) -> pl.DataFrame:
     return pl.DataFrame(written)
 
 
-def escaped(text: str, formulas: str) -> str:
+def escape(text: str, formulas: str) -> str:
     """A text as it is written to a CSV file: a single quote before a formula, unless formulas are kept."""
     return _escape(text) if check_formulas(formulas) == ESCAPE else text
 
@@ -151,7 +151,7 @@ def _is_whole(column: Mapping[str, Any]) -> bool:
     return all(exact(column[end], end).denominator == 1 for end in ("lower", "step"))
 
 
-def named_files(frames: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+def name_files(frames: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
     """The frames by the names of their files, which stay in their folder whatever a frame is called.
 
     Raises:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.domain.neighbours import relation_named
+from discreet.domain.neighbours import find_relation
 from discreet.exact.numbers import decimal_up, exact, text
 from discreet.privacy.coordinates import Budget, from_json, to_json
 from discreet.privacy.measures import is_budget
@@ -50,7 +50,7 @@ class Guarantee:
     def __str__(self) -> str:
         """The guarantee in plain words."""
         person = "one person" if self.rows_per_person == 1 else f"one person with up to {self.rows_per_person} rows"
-        change = f"any data of {person} are {relation_named(self.relation).change}"
+        change = f"any data of {person} are {find_relation(self.relation).change}"
         if self.semi_adjacency is not None:
             more = self.semi_adjacency - 1
             others = f" and {'one other row changes' if more == 1 else f'up to {more} other rows change'}" if more else ""
@@ -86,7 +86,7 @@ def guarantee_of_json(stated: Mapping[str, Any]) -> Guarantee:
         raise TypeError
     return Guarantee(
         _budget(stated["measure"]),
-        relation_named(stated["relation"]).word,
+        find_relation(stated["relation"]).word,
         stated["rows_per_person"],
         exact(stated["report_delta"], "report_delta"),
         stated["epsilon"],

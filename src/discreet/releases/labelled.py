@@ -14,15 +14,15 @@ from discreet.exact.figures import name
 
 __all__ = [
     "abouts_in",
+    "apply_labels",
+    "apply_words",
     "fitting",
-    "known_in",
-    "labelled",
+    "list_known",
     "number_title",
     "texts_of",
     "title_of",
     "unit_of",
     "value_label",
-    "worded",
 ]
 
 _OF_THE_COLUMN = frozenset({"mean", "median", "quantiles", "std", "sum"})
@@ -60,15 +60,15 @@ def texts_of(document: Mapping[str, Any], language: str | None = None) -> About:
 
 
 Known = tuple[Mapping[str, Sequence[str]], Sequence[str]]
-"""What can have words: the columns with the keys of their categories and bins, and the names of numbers and frames."""
+"""All that can have words: the columns with the keys of their categories and bins, and the names of numbers and frames."""
 
 
-def known_in(document: Mapping[str, Any]) -> Known:
-    """What can have words in a release."""
+def list_known(document: Mapping[str, Any]) -> Known:
+    """The things that can have words in a release."""
     return _columns(document["plan"]), _names(document)
 
 
-def labelled(document: Mapping[str, Any], about: About, known: Known) -> About:
+def apply_labels(document: Mapping[str, Any], about: About, known: Known) -> About:
     """The texts applied to a release; what they leave out is as the document has it.
 
     Raises:
@@ -81,7 +81,7 @@ def labelled(document: Mapping[str, Any], about: About, known: Known) -> About:
 
 def fitting(document: Mapping[str, Any], about: About) -> About:
     """The texts for this release, of texts for all releases of a plan: words for what it does not have are left out."""
-    return about.of(str(document["name"])).within(*known_in(document))
+    return about.of(str(document["name"])).within(*list_known(document))
 
 
 def _columns(plan: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -120,7 +120,7 @@ def number_title(about: About, column: str, frame: str = "") -> str:
     return about.statistic(column).label or (about.statistic(frame).label if frame else "") or name(column)
 
 
-def worded(statistic: Mapping[str, Any], about: About) -> Mapping[str, Any]:
+def apply_words(statistic: Mapping[str, Any], about: About) -> Mapping[str, Any]:
     """A statistic of a document with the words for its column in the place of its name, for titles."""
     words = {key: title_of(about, str(statistic[key])) for key in ("column",) if statistic.get(key)}
     pair = {"columns": [title_of(about, one) for one in statistic["columns"]]} if "columns" in statistic else {}
@@ -128,7 +128,7 @@ def worded(statistic: Mapping[str, Any], about: About) -> Mapping[str, Any]:
 
 
 def unit_of(about: About, column: str, statistic: Mapping[str, Any]) -> str:
-    """The unit of a column of numbers: its own, or that of the column that its statistic is about."""
+    """The unit of a column of numbers: its own, or the unit of the column that its statistic is about."""
     own = about.statistic(column).unit
     of = statistic.get("column")
     return own or (about.column(str(of)).unit if of and statistic.get("statistic") in _OF_THE_COLUMN else "")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.domain.groups import Label
 
-__all__ = ["LabelColumn", "all_rows", "label_columns", "printed_rows"]
+__all__ = ["LabelColumn", "all_rows", "find_printed", "label_columns"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class LabelColumn:
     hidden: frozenset[int] = frozenset()
 
     def places(self, rows: slice) -> NDArray[np.int64]:
-        """Which of the labels each of some rows has."""
+        """The place of the label that each of some rows has."""
         return np.arange(rows.start, rows.stop, dtype=np.int64) // self.repeat % len(self.labels)
 
     def values(self, rows: slice, shown: NDArray[np.bool_] | slice) -> list[Label]:
@@ -52,8 +52,8 @@ def all_rows(columns: Sequence[LabelColumn]) -> slice:
     return slice(0, columns[0].repeat * len(columns[0].labels) if columns else 1)
 
 
-def printed_rows(columns: Sequence[LabelColumn], rows: slice) -> NDArray[np.bool_] | slice:
-    """Which of some rows are printed, as an index of them (proof N1); all of them where no label is hidden."""
+def find_printed(columns: Sequence[LabelColumn], rows: slice) -> NDArray[np.bool_] | slice:
+    """The index of those of some rows that are printed (proof N1); all of them where no label is hidden."""
     hiding = [column for column in columns if column.hidden]
     if not hiding:
         return slice(None)

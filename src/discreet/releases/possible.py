@@ -16,7 +16,7 @@ from discreet.releases.frames import value_columns
 from discreet.statistics.possible import Bounds, Ends, count_value
 from discreet.statistics.registry import by_word
 
-__all__ = ["as_shown", "possible_of"]
+__all__ = ["possible_of", "show_bounds"]
 
 _NEAR = 2.0**-40
 """Ends of intervals are rounded outwards a few times; what is nearer than this, relatively, to a bound is at it."""
@@ -24,15 +24,15 @@ _NEAR = 2.0**-40
 Column = Mapping[str, Any]
 
 
-def as_shown(document: Mapping[str, Any]) -> dict[str, Any]:
+def show_bounds(document: Mapping[str, Any]) -> dict[str, Any]:
     """The document with the numbers that views show, in its table and in its frames of counts.
 
     The ends of an interval are moved into what is possible: the interval of a count does not go below 0. A value is None
     where its interval is everything that is possible.
     """
-    found = {**document, "columns": _shown(document["columns"], _bounds_of(document))}
+    found = {**document, "columns": _show_columns(document["columns"], _bounds_of(document))}
     if "frames" in document:
-        found["frames"] = [{**one, "columns": _shown(one["columns"], _counts_in(one))} for one in document["frames"]]
+        found["frames"] = [{**one, "columns": _show_columns(one["columns"], _counts_in(one))} for one in document["frames"]]
     return found
 
 
@@ -67,7 +67,7 @@ def _counts_in(frame: Mapping[str, Any]) -> dict[str, Bounds]:
     return {one["name"]: count_value({}, {}) for one in frame["columns"]}
 
 
-def _shown(columns: Sequence[Column], bounds: Mapping[str, Bounds]) -> list[Column]:
+def _show_columns(columns: Sequence[Column], bounds: Mapping[str, Bounds]) -> list[Column]:
     """The columns with the numbers that views show."""
     known = {one["name"]: one for one in columns}
     for name, (least, greatest) in bounds.items():

@@ -30,7 +30,7 @@ from discreet.plan.plan import Plan, plan_json, used_columns
 from discreet.plan.recorded import shown_statistic
 from discreet.plan.shown import empty_labels, hides_rows
 from discreet.privacy.coordinates import to_json
-from discreet.quotes.public_sums import PublicSums, sums_of_counts, sums_of_frame, sums_shown
+from discreet.quotes.public_sums import PublicSums, show_sums, sums_of_counts, sums_of_frame
 from discreet.quotes.quote import LEVEL, Line, Quote
 from discreet.releases.assemble import Frame, estimate_statistics, frames, group_columns
 from discreet.releases.document import Release, make_release
@@ -38,7 +38,7 @@ from discreet.releases.evaluate import check_rows, exact_answers, noisy_answers
 from discreet.releases.files import TableFile, complete_draft, table_json, write_part
 from discreet.releases.frames import column_json, frame_of
 from discreet.releases.guarantee import Guarantee, guarantee_json
-from discreet.releases.labels import LabelColumn, all_rows, printed_rows
+from discreet.releases.labels import LabelColumn, all_rows, find_printed
 from discreet.statistics.base import groupings_of
 from discreet.statistics.counted import ADD_UP
 
@@ -164,24 +164,24 @@ def _in_document(quote: Quote, noisy: Noisy, table: _Chunk) -> dict[str, Any]:
         {
             "name": frame.name,
             "columns": _frame_columns(frame),
-            **_known(sums_of_frame(quote.plan, quote.beside, groups), frame.labels, quote.plan, groups),
+            **_list_sums(sums_of_frame(quote.plan, quote.beside, groups), frame.labels, quote.plan, groups),
         }
         for frame, groups in zip(frames(quote, noisy), groupings, strict=True)
     ]
     columns = _columns(table.labels, table.rows, table.numbers)
-    known = _known(sums_of_counts(quote.plan, quote.beside), table.labels, quote.plan)
+    known = _list_sums(sums_of_counts(quote.plan, quote.beside), table.labels, quote.plan)
     return {**known, "columns": columns, "frames": exact_totals}
 
 
-def _known(sums: PublicSums, labels: Sequence[LabelColumn], plan: Plan, own: Sequence[Group] = ()) -> dict[str, Any]:
+def _list_sums(sums: PublicSums, labels: Sequence[LabelColumn], plan: Plan, own: Sequence[Group] = ()) -> dict[str, Any]:
     """The public sums of the rows that are printed, of the table or of a frame with groups of its own."""
-    shown = printed_rows(labels, all_rows(labels))
+    shown = find_printed(labels, all_rows(labels))
     if isinstance(shown, slice):
         return sums.to_json()
     groups = [*plan.group_by, *own]
     empty = [replace(one, hidden=empty_labels(plan, group)) for one, group in zip(labels, groups, strict=True)]
-    possible = printed_rows(empty, all_rows(empty))
-    return sums_shown(sums, shown, ~shown & possible if not isinstance(possible, slice) else ~shown).to_json()
+    possible = find_printed(empty, all_rows(empty))
+    return show_sums(sums, shown, ~shown & possible if not isinstance(possible, slice) else ~shown).to_json()
 
 
 def _frame_columns(frame: Frame) -> list[dict[str, Any]]:
@@ -191,7 +191,7 @@ def _frame_columns(frame: Frame) -> list[dict[str, Any]]:
 
 def _columns(labels: Sequence[LabelColumn], rows: slice, numbers: Numbers) -> list[dict[str, Any]]:
     """Labels, then numbers, of the rows that are printed, as the document holds them."""
-    shown = printed_rows(labels, rows)
+    shown = find_printed(labels, rows)
     named = [column_json(one.name, one.values(rows, shown)) for one in labels]
     return named + [column_json(name, values[shown].tolist()) for name, values in numbers]
 
@@ -224,7 +224,7 @@ def _frame(chunk: _Chunk) -> pl.DataFrame:
     """The rows of a file: the rows of the chunk that are printed."""
     import polars as pl
 
-    shown = printed_rows(chunk.labels, chunk.rows)
+    shown = find_printed(chunk.labels, chunk.rows)
     labels = (
         frame_of([column_json(one.name, one.labels)]).to_series().gather(one.places(chunk.rows)[shown].astype(np.uint32))
         for one in chunk.labels
@@ -252,7 +252,7 @@ def describe_quote(quote: Quote, report_delta: Fraction) -> dict[str, Any]:
 
 
 def covers(plan: Plan) -> str:
-    """Which table the intervals speak of: also of the original one where its rows are all there and no null was filled."""
+    """The table that the intervals are about: also the original one where its rows are all there and no null was filled."""
     if plan.target is not None:
         return COVERS_BOTH if plan.target.prepared else COVERS_RECORDED
     used = used_columns(plan)

@@ -46,7 +46,7 @@ CLASSES: Mapping[str, str] = {GOOD: "good", CAUTION: "use with caution", BAD: "n
 """The classes with their words, the best first."""
 
 SUPPRESSED = "–"
-"""What people read in the place of a number that is suppressed."""
+"""The text in the place of a number that is suppressed."""
 
 Span = tuple[Fraction, Fraction] | None
 """The least and the greatest value that is possible by public declaration; None where there is no such end."""
@@ -80,7 +80,7 @@ class Quality:
         object.__setattr__(self, "suppress", suppress)
 
     def __reduce__(self) -> tuple[Callable[..., Quality], tuple[object, ...]]:
-        return _made, (self.good, self.caution, self.suppress)
+        return _make, (self.good, self.caution, self.suppress)
 
     def to_json(self) -> dict[str, object]:
         """The rule as a release document holds it."""
@@ -91,7 +91,7 @@ class Quality:
         return self.suppress is not None and grade == BAD
 
 
-def _made(good: Amount, caution: Amount, suppress: str | None) -> Quality:
+def _make(good: Amount, caution: Amount, suppress: str | None) -> Quality:
     return Quality(good, caution, suppress=suppress)
 
 
@@ -112,7 +112,7 @@ def quality_in(document: Mapping[str, Any]) -> Quality:
     if stated is None:
         return DEFAULT
     try:
-        return _made(stated["good"], stated["caution"], stated["suppress"])
+        return _make(stated["good"], stated["caution"], stated["suppress"])
     except (KeyError, TypeError):
         raise ArgumentError("release: its quality cannot be read; it is not a document that discreet wrote") from None
 

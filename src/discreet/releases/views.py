@@ -64,13 +64,13 @@ def consistent(release: Release, statistic: str | None = None) -> pl.DataFrame:
         raise ArgumentError(f"statistic={printed(statistic)}: the release has these counts and shares: {shown}")
     view = found[chosen]
     if view.line["statistic"] == "share":
-        if _dropped(document, [group["column"] for group in document["plan"]["group_by"]]):
+        if _has_dropped(document, [group["column"] for group in document["plan"]["group_by"]]):
             raise ArgumentError(f"statistic={printed(chosen)}: null groups are not printed: shares do not add up to 1")
         values: NDArray[Any] = _shares(document, view, list(found.values()))
     elif view.tables > 1:
         tables = [other for other in found.values() if other.line is view.line]
         groups = [group["column"] for table in view.line["tables"] for group in table]
-        values = _integer_counts(view) if _dropped(document, groups) else _reconcile(tables)[view.name]
+        values = _integer_counts(view) if _has_dropped(document, groups) else _reconcile(tables)[view.name]
     else:
         values = _integer_counts(view)
     return _frame_with(release, view, values)
@@ -185,7 +185,7 @@ def _shares(document: Mapping[str, Any], view: _View, views: Sequence[_View]) ->
     return np.asarray(found / every)
 
 
-def _dropped(document: Mapping[str, Any], columns: Sequence[str]) -> bool:
+def _has_dropped(document: Mapping[str, Any], columns: Sequence[str]) -> bool:
     """True if null groups of some column are not printed and may have rows: what is printed is then not about all rows."""
     plan = document["plan"]
     required = {column["name"] for column in plan["schema"] if column.get("required")}
@@ -194,7 +194,7 @@ def _dropped(document: Mapping[str, Any], columns: Sequence[str]) -> bool:
 
 
 def _null_counts(steps: Sequence[Mapping[str, Any]], column: str) -> bool:
-    """Whether a row can be null in a column and count: no condition is on it, and nothing is left imputed in it."""
+    """True if a row can be null in a column and count: no condition is on it, and nothing is left imputed in it."""
     nullable = True
     for step in steps:
         if step.get("column") == column and step["step"] == "where":
@@ -217,7 +217,7 @@ def _reconcile(views: Sequence[_View]) -> dict[str, NDArray[np.int64]]:
         single: list[Constraint] = []
         if any(column["name"] == "count_consistent" for column in view.source["columns"]):
             for other in done:
-                shared = _shared_groups(view, other)
+                shared = _find_shared(view, other)
                 together.append(_margin(view, other, found[other.name], shared))
                 single += [_margin(view, other, found[other.name], [group]) for group in shared]
         found[view.name] = _first_integer_counts(view, [together, single, []])
@@ -237,7 +237,7 @@ def _first_integer_counts(view: _View, agreeing: Sequence[Sequence[Constraint]])
     return _integer_counts(view, agreeing[-1])
 
 
-def _shared_groups(view: _View, other: _View) -> list[Any]:
+def _find_shared(view: _View, other: _View) -> list[Any]:
     """The groups that two tables have in common."""
     theirs = other.line["tables"][other.place]
     return [group for group in view.line["tables"][view.place] if group in theirs]

@@ -1,4 +1,4 @@
-"""A document as people see it: labels in the place of categories, classes beside numbers, suppressed values left out.
+"""A document as people see it: labels in the place of categories, classes next to numbers, suppressed values left out.
 
 Functions of the document and of the words applied to it. What is possible was settled before (`possible`); which class a
 number has, and whether it is suppressed, follows from the document as it is.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.errors import ArgumentError, LedgerError
-from discreet.exact.given_paths import given_path, stands
+from discreet.exact.given_paths import require_path, stands
 from discreet.ledger import Identity, Ledger
 from discreet.privacy import Budget, coordinates, from_coordinates, from_json
 from discreet.privacy.amounts import budget_down
@@ -47,7 +47,7 @@ def accounts_of(ledger: str | Path) -> tuple[Account, ...]:
         LedgerError: there is no such ledger, or it is damaged.
         ArgumentError: an unusable path.
     """
-    place = given_path(ledger, "ledger")
+    place = require_path(ledger, "ledger")
     if not stands(place, "ledger"):
         raise LedgerError(f"ledger '{place}': there is no such file; check the path")
     with Ledger.open(place) as opened:

@@ -1,6 +1,6 @@
 """What must be signed before a release is charged: built from what is declared and ordered, without source or rows.
 
-Where exact totals stand beside a release, the signed quote is the one that holds for all totals, so that a board can
+Where exact totals accompany a release, the signed quote is the one that holds for all totals, so that a board can
 recompute it before they are published and without the ledger that has them.
 """
 
@@ -116,7 +116,7 @@ def reading_text(form: CsvFormat | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Approving:
-    """What a session demands and was given: `demand` joins the ledger with the first reservation of the data set."""
+    """The demand of a session, and its approvals: `demand` joins the ledger with the first reservation of the data set."""
 
     declared: Declared
     demand: Demand | None
@@ -147,7 +147,7 @@ class Approving:
         return Consent(self.release(ledger, order, spend), approvals_of(self.approvals), self.demand)
 
     def exact_request(self, ledger: Ledger, request: ExactRequest) -> ExactRequest:
-        """What is asked of the source so that the totals can be published, with what must be signed before."""
+        """The request for the totals of the source, with what must be signed before they are published."""
         if not self._asked(ledger):
             return request
         statement = self.declared.totals(ledger.board.genesis(), request.invariants)

@@ -27,7 +27,7 @@ from discreet.releases.document import Release
 from discreet.session.approving import approved_content
 from discreet.session.folders import give_back, put_in_place
 from discreet.session.inspecting import inspection_facts
-from discreet.session.orders import Order, promised_to_population
+from discreet.session.orders import Order, promise_to_population
 
 if TYPE_CHECKING:
     from discreet.ledger import Identity, Ledger, StoredRelease
@@ -40,7 +40,7 @@ __all__ = ["Job", "Workshop", "carry_out"]
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """What the releases of one command are made with.
+    """The means with which the releases of one command are made.
 
     Attributes:
         engine: the source.
@@ -120,7 +120,7 @@ _TEXTS = {
 
 
 def _of_another(workshop: Workshop, job: Job) -> Release | ReleaseFailed | None:
-    """What another process has made of the reservation, or that one is at work on it; None where nobody else has it.
+    """The release that another process has made of the reservation, or word that one is at work on it; None for neither.
 
     The attempt of this process has ended, so that whoever lives is another.
     """
@@ -177,8 +177,8 @@ def _compute(workshop: Workshop, job: Job, draw: Callable[[], Bits]) -> Release:
         "time": workshop.began,
         "ledger": {"sequence": job.sequence, "head": head},
         "budget": {"whole": to_json(budget), "remaining": to_json(budget_down(budget, left))},
-        **_drawn(workshop, job.order.request.neighbours),
-        **_told(job.order),
+        **_describe_draw(workshop, job.order.request.neighbours),
+        **_describe_order(job.order),
         **approved_content(workshop.ledger, job.sequence),
         **inspection_facts(workshop.ledger, workshop.identity.dataset),
     }
@@ -186,9 +186,9 @@ def _compute(workshop: Workshop, job: Job, draw: Callable[[], Bits]) -> Release:
     return publish(job.quoted, cubes, draw, report_delta=workshop.report_delta, content=content, draft=place)
 
 
-def _drawn(workshop: Workshop, neighbours: Neighbours) -> dict[str, Any]:
-    """What the whole budget promises to the population; nothing where the file is not declared as a secret sample."""
-    promised = promised_to_population(workshop.budget, neighbours)
+def _describe_draw(workshop: Workshop, neighbours: Neighbours) -> dict[str, Any]:
+    """The promise of the whole budget to the population; empty where the file is not declared as a secret sample."""
+    promised = promise_to_population(workshop.budget, neighbours)
     if promised is None:
         return {}
     epsilon, delta = promised.pair(workshop.report_delta)
@@ -197,7 +197,7 @@ def _drawn(workshop: Workshop, neighbours: Neighbours) -> dict[str, Any]:
     return {"population": {"sampled": neighbours.to_json()["sampled"], **facts, "words": said}}
 
 
-def _told(order: Order) -> dict[str, Any]:
+def _describe_order(order: Order) -> dict[str, Any]:
     """The texts of the release and the rule of its quality; nothing where it has none."""
     used, texts = used_columns(order.request), [order.about] if isinstance(order.about, About) else order.about
     about = {"about": [one.of(order.name).only(used).to_json() for one in texts]} if texts else {}

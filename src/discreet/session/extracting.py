@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from discreet.errors import ArgumentError, LedgerError, did_you_mean
-from discreet.exact.given_paths import given_path, stands
+from discreet.exact.given_paths import require_path, stands
 from discreet.ledger import Ledger
 from discreet.releases.document import Release
 from discreet.session.folders import restore
@@ -29,7 +29,7 @@ def extract(ledger: str | Path, *, dataset: str, name: str, to: str | Path | Non
             table of a large release is not in the folder as it was written.
         ArgumentError: an unusable path, or a large release without its folder.
     """
-    place = given_path(ledger, "ledger")
+    place = require_path(ledger, "ledger")
     if not stands(place, "ledger"):
         raise LedgerError(f"ledger '{place}': there is no such file; check the path")
     with Ledger.open(place) as opened:
@@ -43,4 +43,4 @@ def extract(ledger: str | Path, *, dataset: str, name: str, to: str | Path | Non
     release = Release(found.payload)
     if release.parts and to is None:
         raise ArgumentError(f"release '{name}': is large, and its ledger does not keep the table; name the folder with to=…")
-    return restore(release, given_path(to, "to")) if release.parts else release
+    return restore(release, require_path(to, "to")) if release.parts else release

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 from discreet.errors import ArgumentError, LedgerError, ReleaseFailed, printed
 from discreet.exact.files import Draft, discard, find_abandoned, replace_file
-from discreet.exact.given_paths import given_path, reason, require_writable
+from discreet.exact.given_paths import reason, require_path, require_writable
 from discreet.exact.processes import check_polars
 from discreet.plan.sizes import MOST_WHOLE_CELLS, is_large
 from discreet.releases.document import FORMAT, Release
@@ -66,7 +66,7 @@ def _folder_of(order: Order) -> Path | None:
             f"release '{order.name}': has {cells} rows, more than {MOST_WHOLE_CELLS}, and is written to files; name "
             "their folder with to=folder"
         )
-    return given_path(order.to, "to")
+    return require_path(order.to, "to")
 
 
 def _check_folder(order: Order, folder: Path) -> None:

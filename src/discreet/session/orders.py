@@ -41,7 +41,7 @@ __all__ = [
     "check_order",
     "check_request",
     "declaration_json",
-    "promised_to_population",
+    "promise_to_population",
     "recognises",
     "reservation_of",
 ]
@@ -187,8 +187,8 @@ def charge_of(spend: Budget, left: tuple[Fraction, ...]) -> tuple[Fraction, ...]
     return left if budget_down(spend, left) == spend else coordinates(spend)
 
 
-def promised_to_population(budget: Budget, neighbours: Neighbours) -> PopulationGuarantee | None:
-    """What a whole budget promises to the population of which the file is a secret sample; None without a draw."""
+def promise_to_population(budget: Budget, neighbours: Neighbours) -> PopulationGuarantee | None:
+    """The promise of a whole budget to the population of which the file is a secret sample; None without a draw."""
     drawn = neighbours.sampled
     if drawn is None:
         return None

@@ -127,7 +127,7 @@ class PublicFacts:
 
 
 def _read(reading: Callable[[], _Read]) -> _Read:
-    """What was read, or the constant error: whatever a driver raises may quote a value."""
+    """The value that was read, or the constant error: whatever a driver raises may quote a value."""
     try:
         return reading()
     except (KeyboardInterrupt, SystemExit):

@@ -26,7 +26,7 @@ from discreet.exact.numbers import Amount
 from discreet.invariants import Invariants
 from discreet.plan.plan import Plan
 from discreet.plan.table import Table
-from discreet.privacy.amounts import Spend, amount_text, checked_budget, report_delta_of
+from discreet.privacy.amounts import Spend, amount_text, check_budget, report_delta_of
 from discreet.privacy.coordinates import Budget, coordinates, kind_name
 from discreet.quotes.groups import Expect
 from discreet.releases.document import Release, RowEstimate
@@ -45,7 +45,7 @@ from discreet.session.orders import (
     check_order,
     check_request,
     declaration_json,
-    promised_to_population,
+    promise_to_population,
     recognises,
 )
 from discreet.statistics.counts import count
@@ -112,7 +112,7 @@ class Session:
         if not is_relation(neighbours):
             raise ArgumentError(f"neighbours={printed(neighbours)}: must be AddRemove() or ReplaceOne(rows=…)")
         schema = schema.read_as(source.format if isinstance(source, CsvFiles | AbsentSource) else None).select(query)
-        self._schema, self._neighbours, self._budget = schema, neighbours, checked_budget(budget)
+        self._schema, self._neighbours, self._budget = schema, neighbours, check_budget(budget)
         self._invariants = check_invariants(invariants, schema, neighbours)
         self._report_delta = report_delta_of(report_delta)
         from discreet.ledger import Identity, Ledger
@@ -174,7 +174,7 @@ class Session:
     @property
     def population_guarantee(self) -> PopulationGuarantee | None:
         """The promise of the whole budget to the population; None without a draw. Charges are for the rows of the file."""
-        return promised_to_population(self._budget, self._neighbours)
+        return promise_to_population(self._budget, self._neighbours)
 
     @property
     def invariants(self) -> Invariants | None:

@@ -18,6 +18,8 @@
 * `joint_variance`: The variance with an interval from the joint law of its noises
 * `margins`: Noisy margins of one table made to agree: the generalised least-squares estimate, in closed form
 * `means`: The mean of a column within its bounds: origin + unit · total / count
+* `originals`: Sums of a column in a request for originals: in parts, so that the prepared and the recorded sum share what
+  they can
 * `other_words`: The words that other programs have for a statistic, each with the nearest way to say it here
 * `possible`: The values that are possible for a statistic, whatever the rows are: from a release document, so that anyone
   can tell
@@ -38,7 +40,7 @@
   possible
 * `weighted_means`: The weighted mean of a column (Hájek): the weighted sum over the sum of the weights
 * `weighted_sums`: The weighted sum of a column: the total that a sample estimates for its population
-* `widest`: Bounds of the half-width of an interval in a group of so many rows, whatever these rows are
+* `widest`: Bounds of the half-width of an interval in a group of a given number of rows, whatever these rows are
 """
 
 from __future__ import annotations

@@ -264,6 +264,29 @@ def statistic_json(one: Statistic) -> dict[str, object]:
 # The inputs of a recipe -----------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """A column that the steps change, under the names by which queries ask for it.
+
+    Args:
+        prepared: after all steps.
+        recorded: before them.
+        clamped: after its clamps, where nulls stay; one of the other two where it is never imputed or never clamped. None
+            where it is imputed and read otherwise than by its sums, so that its sums are asked apart.
+    """
+
+    prepared: str
+    recorded: str
+    clamped: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Originals:
+    """The changed columns of a request for originals."""
+
+    twins: tuple[Twin, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
     """The facts of a request that a recipe needs, all of them public.
@@ -273,17 +296,25 @@ class Asked:
         statistics: all statistics of the request, in their order.
         every: the number of rows of all cells together, None where it is private or not every row counts.
         known: the numbers of rows of the cells, where they are public.
-        quotients: the form of the intervals of means: the range over a box, or the tilted set where originals are asked for.
+        originals: what is asked of the table as recorded; None where nothing is.
     """
 
     facts: TableFacts
     statistics: tuple[Statistic, ...]
     every: int | None
     known: Counted | None
-    quotients: Literal["box", "tilt"]
+    originals: Originals | None
+
+    def twin(self, column: str | None) -> Twin | None:
+        """The names of the column, if the steps change it and it is asked for as recorded."""
+        twins = () if self.originals is None else self.originals.twins
+        return next((one for one in twins if column in (one.prepared, one.recorded)), None)
 
     def count_query(self, column: str | None) -> Query:
         """The query for the number of rows, or of those whose column is not null."""
+        twin = self.twin(column)
+        if twin is not None and column == twin.recorded and self.facts[twin.prepared].nullable:
+            column = twin.prepared  # a clamp makes nothing null
         return NonNullCount(column) if column is not None and self.facts[column].nullable else RowCount()
 
     def public(self, column: str | None) -> Counted | None:

@@ -22,7 +22,7 @@ __all__ = [
     "OneNumber",
     "check_column_name",
     "check_number",
-    "checked_weight",
+    "check_weight",
     "largest_of",
     "number_of",
     "one_column",
@@ -119,7 +119,7 @@ def check_column_name(column: object) -> str:
     return column
 
 
-def checked_weight(weight: Amount) -> Fraction:
+def check_weight(weight: Amount) -> Fraction:
     """The weight as an exact number. Raises ArgumentError."""
     amount = exact(weight, "weight")
     if not amount > 0:

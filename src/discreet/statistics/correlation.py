@@ -19,7 +19,7 @@ from discreet.domain.steps import TableFacts
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import CLIPPED, Asked, Free, Reads, Shape, Statistic
-from discreet.statistics.common import OneNumber, checked_weight, largest_of, skips_nulls
+from discreet.statistics.common import OneNumber, check_weight, largest_of, skips_nulls
 from discreet.statistics.covariance import (
     Covariance,
     CovarianceRecipe,
@@ -31,7 +31,7 @@ from discreet.statistics.covariance import (
     two_columns,
 )
 from discreet.statistics.estimate import Estimate
-from discreet.statistics.possible import Possible, fixed
+from discreet.statistics.possible import Possible, fix_bounds
 from discreet.statistics.recipe import (
     Answers,
     CountTable,
@@ -63,7 +63,7 @@ def correlation(x: str, y: str, *, weight: Amount = 1, nulls: str | None = None)
         PlanError: not the names of two different columns.
     """
     pair = two_columns("correlation", x, y)
-    return Statistic(Correlation(pair), None, f"correlation_{x}_{y}", checked_weight(weight), skips_nulls(nulls))
+    return Statistic(Correlation(pair), None, f"correlation_{x}_{y}", check_weight(weight), skips_nulls(nulls))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Correlation:
     noun: ClassVar = "Correlation"
     keys: ClassVar = pair_keys("correlation")
     view: ClassVar = CLIPPED
-    possible: ClassVar[Possible] = staticmethod(fixed(-1, 1))
+    possible: ClassVar[Possible] = staticmethod(fix_bounds(-1, 1))
     counts: ClassVar = False
     reads: ClassVar[Reads] = TwoColumns()
     shape: ClassVar[Shape] = OneNumber()

@@ -17,7 +17,7 @@ from discreet.errors import InternalError, PlanError
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Reads, Room, Shape, Statistic, Written, groupings_of
-from discreet.statistics.common import NoColumn, checked_weight, title
+from discreet.statistics.common import NoColumn, check_weight, title
 from discreet.statistics.counts import count_estimate
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.margins import Margin, reconcile
@@ -41,7 +41,7 @@ def tables(*groupings: Sequence[str | Bins], weight: Amount = 1) -> Statistic:
     asked = tuple(tuple(grouping) if isinstance(grouping, list | tuple) else () for grouping in groupings)
     if not asked or not all(asked) or not all(isinstance(by, str | Bins) for grouping in asked for by in grouping):
         raise PlanError('tables(): must name different lists of columns or bins, such as tables(["a", "b"], ["a", "c"])')
-    return Statistic(Tables(asked), None, "tables", checked_weight(weight))
+    return Statistic(Tables(asked), None, "tables", check_weight(weight))
 
 
 def _groupings(value: Written) -> Sequence[Any]:

@@ -20,7 +20,7 @@ from discreet.totals.structure import Structure
 __all__ = ["ADD_UP", "NoisyCount", "PublicCells", "PublicCount", "find_count"]
 
 ADD_UP = "add up to the published ones"
-"""What a release says of counts whose noise keeps the exact totals."""
+"""The words of a release for counts whose noise keeps the exact totals."""
 
 
 @dataclass(frozen=True, slots=True)

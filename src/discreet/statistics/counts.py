@@ -16,7 +16,7 @@ from discreet.exact.figures import name as shown_name
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Need, Reads, Shape, Statistic, Written
-from discreet.statistics.common import OneNumber, check_column_name, checked_weight
+from discreet.statistics.common import OneNumber, check_column_name, check_weight
 from discreet.statistics.counted import find_count
 from discreet.statistics.estimate import Estimate, outward
 from discreet.statistics.possible import Possible, count_value
@@ -42,7 +42,7 @@ def count(column: str | None = None, *, weight: Amount = 1) -> Statistic:
     `weight` is the share of the spend relative to the other statistics of the request.
     """
     name = "count" if column is None else f"count_{check_column_name(column)}"
-    return Statistic(Count(), column, name, checked_weight(weight))
+    return Statistic(Count(), column, name, check_weight(weight))
 
 
 def _column_or_all(value: Written) -> Sequence[Any]:

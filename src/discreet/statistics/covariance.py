@@ -28,7 +28,7 @@ from discreet.statistics.common import (
     OneNumber,
     check_column_name,
     check_number,
-    checked_weight,
+    check_weight,
     largest_of,
     number_of,
     option_string,
@@ -84,7 +84,7 @@ def covariance(x: str, y: str, *, weight: Amount = 1, nulls: str | None = None) 
         PlanError: not the names of two different columns.
     """
     pair = two_columns("covariance", x, y)
-    return Statistic(Covariance(pair), None, f"covariance_{x}_{y}", checked_weight(weight), skips_nulls(nulls))
+    return Statistic(Covariance(pair), None, f"covariance_{x}_{y}", check_weight(weight), skips_nulls(nulls))
 
 
 # Shared by statistics of two columns ------------------------------------------------------------------------------------

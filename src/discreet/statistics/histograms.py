@@ -13,7 +13,7 @@ from discreet.errors import InternalError, PlanError
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Need, Reads, Room, Shape, Statistic, Written, groupings_of
-from discreet.statistics.common import check_column_name, checked_weight, one_column, title
+from discreet.statistics.common import check_column_name, check_weight, one_column, title
 from discreet.statistics.count_tables import TablesRecipe, group_facts, tables_apart, tables_recipe
 from discreet.statistics.possible import Possible, count_value
 
@@ -28,7 +28,7 @@ def histogram(
     Bins are as in `bins`, with edges or a step; a column that can be null has a null bin.
     """
     kind = Histogram(bins(check_column_name(column), edges, step=step))
-    return Statistic(kind, column, f"histogram_{column}", checked_weight(weight), skip_nulls=True)
+    return Statistic(kind, column, f"histogram_{column}", check_weight(weight), skip_nulls=True)
 
 
 def _edges(value: Written) -> Any:

@@ -19,7 +19,7 @@ from discreet.statistics.common import (
     NumberColumn,
     OneNumber,
     check_column_name,
-    checked_weight,
+    check_weight,
     one_column,
     option_string,
     skips_nulls,
@@ -27,6 +27,7 @@ from discreet.statistics.common import (
 )
 from discreet.statistics.counted import find_count
 from discreet.statistics.estimate import Estimate, quotient_range
+from discreet.statistics.originals import parts_of, weight_beside
 from discreet.statistics.possible import Possible, column_value
 from discreet.statistics.recipe import (
     Answers,
@@ -39,8 +40,8 @@ from discreet.statistics.recipe import (
     in_a_group,
     noise_statements,
 )
-from discreet.statistics.tilted_means import TiltedMeanRecipe, weight_beside
-from discreet.statistics.totals import Total, sums_apart, total_of, whole_total
+from discreet.statistics.tilted_means import TiltedMeanRecipe
+from discreet.statistics.totals import Total, sums_apart, total_of
 from discreet.statistics.widest import quotient_width
 
 __all__ = ["Mean", "MeanRecipe", "mean", "mean_estimate"]
@@ -48,7 +49,7 @@ __all__ = ["Mean", "MeanRecipe", "mean", "mean_estimate"]
 
 def mean(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
     """The mean of a numeric column in each group, within its bounds; `nulls="skip"` averages the non-null values."""
-    return Statistic(Mean(), column, f"mean_{check_column_name(column)}", checked_weight(weight), skips_nulls(nulls))
+    return Statistic(Mean(), column, f"mean_{check_column_name(column)}", check_weight(weight), skips_nulls(nulls))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +77,11 @@ class Mean:
         return sums_apart(one, facts, free)
 
     def recipe(self, one: Statistic, asked: Asked) -> MeanRecipe | TiltedMeanRecipe:
-        total, count = total_of(asked.facts, one.column, centred=True), find_count(asked, one.column)
-        if asked.quotients == "box":
-            return MeanRecipe(total, count)
-        return TiltedMeanRecipe(whole_total(total), count, weight_beside(asked))
+        count = find_count(asked, one.column)
+        if asked.originals is None:
+            return MeanRecipe(total_of(asked.facts, one.column, centred=True), count)
+        total = parts_of(asked, one.column, centred=True)
+        return TiltedMeanRecipe(total, count, weight_beside(asked, total))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,7 +19,7 @@ __all__ = [
     "any_value",
     "column_value",
     "count_value",
-    "fixed",
+    "fix_bounds",
     "pair_spread",
     "root",
     "spread",
@@ -46,7 +46,7 @@ def count_value(_shown: Mapping[str, Any], _ends: Ends) -> Bounds:
     return Fraction(0), None
 
 
-def fixed(least: int, greatest: int) -> Possible:
+def fix_bounds(least: int, greatest: int) -> Possible:
     """The same bounds for every column."""
     return lambda _shown, _ends: (Fraction(least), Fraction(greatest))
 

@@ -24,7 +24,7 @@ from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Reads, Room, Sh
 from discreet.statistics.common import (
     NumberColumn,
     check_column_name,
-    checked_weight,
+    check_weight,
     largest_of,
     number_of,
     one_column,
@@ -62,7 +62,7 @@ def median(column: str, *, interval: Amount | None = None, weight: Amount = 1, n
     `interval` is as in `quantiles`.
     """
     kind = Median(_interval(interval, 1))
-    return Statistic(kind, column, f"median_{check_column_name(column)}", checked_weight(weight), skips_nulls(nulls))
+    return Statistic(kind, column, f"median_{check_column_name(column)}", check_weight(weight), skips_nulls(nulls))
 
 
 def quantiles(
@@ -102,7 +102,7 @@ def quantiles(
     if not levels or len(set(levels)) < len(levels) or len(levels) > _MAX_QUANTILES:
         raise ArgumentError(f"quantiles('{column}'): at must hold 1 to {_MAX_QUANTILES} different numbers")
     kind = Quantiles(tuple(sorted(levels)), _interval(interval, len(levels)))
-    return Statistic(kind, check_column_name(column), column, checked_weight(weight), skips_nulls(nulls))
+    return Statistic(kind, check_column_name(column), column, check_weight(weight), skips_nulls(nulls))
 
 
 def _interval(interval: Amount | None, quantiles: int) -> Interval:

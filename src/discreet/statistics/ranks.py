@@ -69,7 +69,7 @@ def quantile_estimates(
         public = None if totals is None else totals[part]
         leaves = consistent_leaves(tree, levels, public)
         records = leaves.sum(axis=1) if public is None else public.astype(np.float64)
-        prefix, tested = _monotone_prefix(leaves, records), _tested_prefix(tree, levels)
+        prefix, tested = _monotone_prefix(leaves, records), _test_prefixes(tree, levels)
         none = records < 1
         for q, half, estimate in zip(at, halves, found, strict=True):
             wanted = np.clip(float(q) * records, 0.5, np.maximum(records - 0.5, 0.5))
@@ -116,7 +116,7 @@ def _crossing(tree: Tree, prefix: Floats, wanted: Floats) -> Codes:
     return np.asarray(np.minimum(leaf * tree.width + inside, tree.size - 1))
 
 
-def _tested_prefix(tree: Tree, levels: Sequence[Floats]) -> Floats:
+def _test_prefixes(tree: Tree, levels: Sequence[Floats]) -> Floats:
     """M(c) for every leaf c, shape (groups, top, leaves of a top node): an unbiased count of the records up to c.
 
     At the top the nodes before and half of that above c; at each further level half of the siblings before less half of

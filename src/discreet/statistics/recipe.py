@@ -180,7 +180,7 @@ class GroupSize:
 
     Args:
         rows: its own rows; for a statistic of columns those in which they are not null.
-        every: the rows of all groups, or at least so many where their number is private.
+        every: the rows of all groups, or a lower bound where their number is private.
     """
 
     rows: int

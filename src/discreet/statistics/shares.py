@@ -15,10 +15,10 @@ from discreet.domain.steps import TableFacts
 from discreet.exact.numbers import Amount, float_up
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Reads, Shape, Statistic
-from discreet.statistics.common import NoColumn, OneNumber, checked_weight, title
+from discreet.statistics.common import NoColumn, OneNumber, check_weight, title
 from discreet.statistics.counted import PublicCount, find_count
 from discreet.statistics.estimate import Estimate, quotient_range
-from discreet.statistics.possible import Possible, fixed
+from discreet.statistics.possible import Possible, fix_bounds
 from discreet.statistics.recipe import (
     Answers,
     Counted,
@@ -39,7 +39,7 @@ _SLACK = 1e-12
 
 def share(*, weight: Amount = 1) -> Statistic:
     """The proportion of each group among the rows of all groups, between 0 and 1."""
-    return Statistic(Share(), None, "share", checked_weight(weight))
+    return Statistic(Share(), None, "share", check_weight(weight))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Share:
     noun: ClassVar = "Share"
     keys: ClassVar = Keys(None, {}, {}, alone=True)
     view: ClassVar = CLIPPED
-    possible: ClassVar[Possible] = staticmethod(fixed(0, 1))
+    possible: ClassVar[Possible] = staticmethod(fix_bounds(0, 1))
     counts: ClassVar = True
     reads: ClassVar[Reads] = NoColumn()
     shape: ClassVar[Shape] = OneNumber()

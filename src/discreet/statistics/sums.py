@@ -21,7 +21,7 @@ from discreet.statistics.common import (
     NumberColumn,
     OneNumber,
     check_column_name,
-    checked_weight,
+    check_weight,
     one_column,
     option_string,
     skips_nulls,
@@ -29,16 +29,17 @@ from discreet.statistics.common import (
 )
 from discreet.statistics.counted import PublicCount, find_count
 from discreet.statistics.estimate import Estimate, outward
+from discreet.statistics.originals import parts_of, weight_beside
 from discreet.statistics.possible import Possible, any_value
 from discreet.statistics.recipe import Answers, Counted, CountTable, GroupSize, Noises, Statements, noise_statements
-from discreet.statistics.totals import Total, sums_apart, total_of
+from discreet.statistics.totals import Parts, sums_apart
 
 __all__ = ["Sum", "SumRecipe", "noises_add_up", "sum_estimate", "sum_of"]
 
 
 def sum_of(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
     """The sum of a numeric column in each group; `nulls="skip"` lets nulls contribute 0 in a column that has them."""
-    return Statistic(Sum(), column, f"sum_{check_column_name(column)}", checked_weight(weight), skips_nulls(nulls))
+    return Statistic(Sum(), column, f"sum_{check_column_name(column)}", check_weight(weight), skips_nulls(nulls))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +68,12 @@ class Sum:
 
     def recipe(self, one: Statistic, asked: Asked) -> SumRecipe:
         # Values are taken from the midpoint of their range where a count is at hand to move them back.
-        centred = _is_counted_anyway(one, asked)
-        total, count = total_of(asked.facts, one.column, centred=centred), find_count(asked, one.column)
-        queries = (*(count.queries if centred else ()), *total.queries)
+        centred = asked.twin(one.column) is not None or _is_counted_anyway(one, asked)
+        total, count = parts_of(asked, one.column, centred=centred), find_count(asked, one.column)
         uncounted: Counted = PublicCount(0)
-        return SumRecipe(total, count if total.origin else uncounted, queries)
+        beside = total.weight if asked.originals is None else weight_beside(asked, total)
+        counted = tuple((query, beside) for query in count.queries) if centred else ()
+        return SumRecipe(total, count if total.origin else uncounted, counted)
 
 
 def _is_counted_anyway(one: Statistic, asked: Asked) -> bool:
@@ -89,17 +91,17 @@ class SumRecipe:
     Args:
         total: the sum of integers.
         count: the number of rows; 0 where the origin is.
-        asked: the queries; the count is among them where it is moved by 0 only, too.
+        counted: the queries of the count with their weights, also where it is moved by 0 only.
     """
 
     whole: ClassVar = False
-    total: Total
+    total: Parts
     count: Counted
-    asked: tuple[Query, ...]
+    counted: tuple[tuple[Query, Fraction], ...]
 
     @property
     def queries(self) -> tuple[tuple[Query, Fraction], ...]:
-        return tuple((query, Fraction(1)) for query in self.asked)
+        return (*self.counted, *((query, weight) for query, _, weight in self.total.parts))
 
     @property
     def parts(self) -> tuple[Query, ...]:
@@ -125,7 +127,7 @@ class SumRecipe:
         return noise_statements(noises, self.parts)
 
     def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
-        sums, counts = answers.of_each(self.total.queries)[0], self.count.counts(answers)[0]
+        sums, counts = self.total.added(answers), self.count.counts(answers)[0]
         half = answers.every(self.half_widths(answers.noises))
         return (sum_estimate(sums, counts, half, unit=self.total.unit, origin=self.total.origin),)
 
@@ -146,7 +148,7 @@ class SumRecipe:
         their sum; else each of them has to lie within its own half-width.
         """
         of_sum, of_count = (abs(int(part * self._scale)) for part in (self.total.unit, self.total.origin))
-        factors: dict[Query, int] = dict.fromkeys(self.total.queries, of_sum)
+        factors: dict[Query, int] = {query: factor * of_sum for query, factor, _ in self.total.parts}
         factors |= dict.fromkeys(self.count.queries, of_count)
         if noises_add_up(noises, self.parts):
             return _half_widths_of_sum(noises, factors)

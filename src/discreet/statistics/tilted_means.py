@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from discreet.cube.queries import Query
 from discreet.exact.numbers import float_up
-from discreet.statistics.base import Asked
 from discreet.statistics.estimate import Estimate, quotient_range
 from discreet.statistics.recipe import (
     Answers,
@@ -28,17 +27,9 @@ from discreet.statistics.tilts import reach_of, tilted_range
 from discreet.statistics.totals import Parts
 from discreet.statistics.widest import sum_width
 
-__all__ = ["TiltedMeanRecipe", "weight_beside"]
+__all__ = ["TiltedMeanRecipe"]
 
 Floats = NDArray[np.float64]
-
-
-def weight_beside(asked: Asked) -> Fraction:
-    """The weight of a count beside a sum, relative to that of the sum: a row can hardly do its worst to both at once.
-
-    Where a row is replaced, one that becomes null changes a centred sum by half of its range only.
-    """
-    return Fraction(1) if asked.facts.neighbours.appears and asked.facts.rows is None else Fraction(1, 2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +39,7 @@ class TiltedMeanRecipe:
     Args:
         total: the parts of the sum.
         count: the number of rows.
-        beside: the weight of the count, relative to that of the sum.
+        beside: the weight of the count.
     """
 
     whole: ClassVar = False

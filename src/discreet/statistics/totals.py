@@ -80,12 +80,14 @@ class Parts:
         unit: what one step of the sum is worth.
         origin: the value that is added for every row.
         bounds: the bounds of the values.
+        weight: of all parts together: what one row can do to all of them costs as much.
     """
 
     parts: tuple[tuple[Query, int, Fraction], ...]
     unit: Fraction
     origin: Fraction
     bounds: tuple[Fraction, Fraction]
+    weight: Fraction
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -99,6 +101,8 @@ class Parts:
 
     def added(self, answers: Answers) -> Integers:
         """The noisy sums of the parts, in integers that cannot overflow."""
+        if len(self.parts) == 1 and self.parts[0][1] == 1:
+            return answers.of(self.parts[0][0])[0]
         found: Integers = np.zeros(answers.count, dtype=np.object_)
         for query, factor, _ in self.parts:
             found = found + factor * answers.of(query)[0].astype(np.object_)
@@ -118,7 +122,8 @@ class Parts:
 
 def whole_total(total: Total) -> Parts:
     """The same as one part."""
-    return Parts(tuple((query, 1, Fraction(1)) for query in total.queries), total.unit, total.origin, total.bounds)
+    one = Fraction(1)
+    return Parts(tuple((query, 1, one) for query in total.queries), total.unit, total.origin, total.bounds, one)
 
 
 def values_apart(one: Statistic, facts: TableFacts) -> tuple[int, int]:

@@ -26,7 +26,7 @@ from discreet.statistics.common import (
     NumberColumn,
     OneNumber,
     check_column_name,
-    checked_weight,
+    check_weight,
     largest_of,
     number_of,
     one_column,
@@ -80,13 +80,13 @@ def variance(column: str, *, interval: str = BOX, weight: Amount = 1, nulls: str
     they are the range over the half-widths of all noises, as in 0.1.0.
     """
     kind = Variance(_interval(interval))
-    return Statistic(kind, column, f"variance_{check_column_name(column)}", checked_weight(weight), skips_nulls(nulls))
+    return Statistic(kind, column, f"variance_{check_column_name(column)}", check_weight(weight), skips_nulls(nulls))
 
 
 def std(column: str, *, interval: str = BOX, weight: Amount = 1, nulls: str | None = None) -> Statistic:
     """The standard deviation of a numeric column in each group: the square root of `variance`, with its `interval`."""
     kind = Std(_interval(interval))
-    return Statistic(kind, column, f"std_{check_column_name(column)}", checked_weight(weight), skips_nulls(nulls))
+    return Statistic(kind, column, f"std_{check_column_name(column)}", check_weight(weight), skips_nulls(nulls))
 
 
 def _interval(given: str) -> str:

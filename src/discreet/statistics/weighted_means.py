@@ -16,7 +16,7 @@ from discreet.exact.figures import name as shown_name
 from discreet.exact.numbers import Amount, float_up
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Reads, Shape, Statistic
-from discreet.statistics.common import OneNumber, check_column_name, checked_weight, skips_nulls, title
+from discreet.statistics.common import OneNumber, check_column_name, check_weight, skips_nulls, title
 from discreet.statistics.counted import NoisyCount
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.means import mean_estimate
@@ -56,7 +56,7 @@ def weighted_mean(column: str, by: Weight, *, weight: Amount = 1, nulls: str | N
         nulls: "skip", or left out.
     """
     kind = WeightedMean(weight_of(by))
-    return Statistic(kind, check_column_name(column), f"weighted_mean_{column}", checked_weight(weight), skips_nulls(nulls))
+    return Statistic(kind, check_column_name(column), f"weighted_mean_{column}", check_weight(weight), skips_nulls(nulls))
 
 
 @dataclass(frozen=True, slots=True)

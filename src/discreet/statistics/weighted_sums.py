@@ -15,7 +15,7 @@ from discreet.exact.figures import name as shown_name
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Reads, Shape, Statistic
-from discreet.statistics.common import OneNumber, check_column_name, checked_weight, skips_nulls, title
+from discreet.statistics.common import OneNumber, check_column_name, check_weight, skips_nulls, title
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.possible import Possible, any_value
 from discreet.statistics.recipe import Answers, CountTable, GroupSize, Noises, Statements, add_errors, noise_statements
@@ -44,7 +44,7 @@ def weighted_sum(column: str, by: Weight, *, weight: Amount = 1, nulls: str | No
         nulls: "skip", or left out.
     """
     kind = WeightedSum(weight_of(by))
-    return Statistic(kind, check_column_name(column), f"weighted_sum_{column}", checked_weight(weight), skips_nulls(nulls))
+    return Statistic(kind, check_column_name(column), f"weighted_sum_{column}", check_weight(weight), skips_nulls(nulls))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Bounds of the half-width of an interval in a group of so many rows, whatever these rows are.
+"""Bounds of the half-width of an interval in a group of a given number of rows, whatever these rows are.
 
 Rows in which the column is null are in no sum and in no divisor, so they do not count: a group may have any number of them.
 Where every noise is within its half-width, which intervals rest on and which is so with a probability of at least 95 %, no

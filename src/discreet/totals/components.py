@@ -86,7 +86,7 @@ def _is_implied(part: ExactStatement, parts: list[ExactStatement]) -> bool:
 def possible_cells(
     component: Component, invariants: Description, schema: Schema, totals: PublishedTotals | None
 ) -> NDArray[np.bool_]:
-    """Which cells of the component's joint domain hold a row in some table, as far as single published numbers say.
+    """The cells of the component's joint domain that hold a row in some table, as far as single published numbers say.
 
     Structural zeros, cells with a total of 0, cells that are not occupied, and cells that a sum of 0 excludes are not.
 
@@ -105,7 +105,7 @@ def possible_cells(
 
 
 def _empty(part: ExactStatement, schema: Schema, totals: PublishedTotals | None) -> NDArray[np.bool_]:
-    """Which cells of the part's joint domain are known to be empty."""
+    """The cells of the part's joint domain that are known to be empty."""
     empty = np.zeros(domain_size(part.columns, schema), dtype=bool)
     match part:
         case ImpossibleStatement(columns=columns, cells=cells):

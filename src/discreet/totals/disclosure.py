@@ -53,7 +53,7 @@ def is_vacuous(invariants: Description, schema: Schema, totals: PublishedTotals 
 def _possible_rows(
     component: Component, invariants: Description, schema: Schema, totals: PublishedTotals | None
 ) -> NDArray[np.bool_]:
-    """Which cells of the component can hold a row, with what the totals say together where they settle every class."""
+    """The cells of the component that can hold a row, with what the totals say together where they settle every class."""
     cells = possible_cells(component, invariants, schema, totals)
     rows = None if totals is None else totals.rows
     classes = classes_of(splits_of(component, cells, schema, totals, rows), int(cells.sum()), rows)

@@ -146,7 +146,7 @@ def _groups(part: TotalsStatement, columns: tuple[str, ...], schema: Schema) -> 
 
 
 def alive_cells(exact_totals: ExactTotals, schema: Schema) -> NDArray[np.bool_]:
-    """Which joint cells of the columns of the invariants can hold a record, as far as the public numbers say."""
+    """The joint cells of the columns of the invariants that can hold a record, as far as the public numbers say."""
     columns = exact_totals.invariants.columns
     alive = np.ones(domain_size(columns, schema), dtype=bool)
     for part in exact_totals.invariants.parts:

@@ -80,7 +80,7 @@ MUTANTS = {
     "the change of a loss is halved": ("_choose", "rate = law.reach / (2 * max(", "rate = law.reach / (max("),
     "all intervals weigh the same": ("weights", "-(-found[-1] * 8 // 5)", "1"),
     "the lower side is not looked at": ("_margins", "np.minimum(above, beneath)", "above"),
-    "a quarter of the margin": ("margin_wanted", ") / rate))", ") / rate / 4))"),
+    "a quarter of the margin": ("find_margin", ") / rate))", ") / rate / 4))"),
 }
 
 

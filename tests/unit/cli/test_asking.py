@@ -11,7 +11,7 @@ import pytest
 from discreet.cli import asking
 from discreet.cli.asking import Terminal
 from discreet.cli.code_lists import code_list, split_values
-from discreet.cli.starting import started_plan
+from discreet.cli.starting import start_plan
 from discreet.errors import ArgumentError
 from discreet.planfile import load_plan
 
@@ -32,7 +32,7 @@ def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]
         monkeypatch.setattr(asking.typer, "prompt", lambda question, **_: questions.append(question) or next(left))
         questions: list[str] = []
         Path("plan.toml").unlink(missing_ok=True)
-        started_plan("p.parquet", Path("plan.toml"), Terminal(), columns)
+        start_plan("p.parquet", Path("plan.toml"), Terminal(), columns)
         assert next(left, None) is None, "a line was not asked for"
         load_plan("plan.toml")
         return Path("plan.toml").read_text(encoding="utf-8")

@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 import discreet as dp
 from discreet.cli import app, starting
 from discreet.cli.drafting import Entry, Section, render_sections, to_fill_in
-from discreet.cli.starting import nobody, started_plan
+from discreet.cli.starting import nobody, start_plan
 from discreet.engines.duckdb.csv_files import _CsvEngine
 from discreet.engines.duckdb.parquet import _ParquetEngine
 from discreet.errors import ArgumentError, ReleaseFailed
@@ -103,7 +103,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_answers_become_a_plan_that_check_accepts(source):
-    answer = started_plan("persons.parquet", Path("plan.toml"), answering(ANSWERS))
+    answer = start_plan("persons.parquet", Path("plan.toml"), answering(ANSWERS))
     assert answer.facts["to_fill_in"] == []
     assert "FILL IN" not in Path("plan.toml").read_text(encoding="utf-8")
     assert done("check", "plan.toml").startswith("plan.toml is in order.")
@@ -135,7 +135,7 @@ def test_wrong_answers_are_asked_for_again(source):
         "epsilon": ["0", "-1", "much", "1"],
         "statistics": ["mode", "mean", "count, mean wage"],
     }
-    started_plan("persons.parquet", Path("plan.toml"), answering(answers, asked))
+    start_plan("persons.parquet", Path("plan.toml"), answering(answers, asked))
     assert done("check", "plan.toml")
     assert not any(question.startswith("column tags") for question in asked)
 
@@ -149,7 +149,7 @@ def test_bounds_the_wrong_way_round_and_unknown_groups_are_asked_for_again(sourc
             return next(lower)
         return next(groups) if question.startswith("columns to group by") else plain(question, check, default)
 
-    started_plan("persons.parquet", Path("plan.toml"), ask)
+    start_plan("persons.parquet", Path("plan.toml"), ask)
     shown = capsys.readouterr().out
     assert "lower=10 must be less than upper=5" in shown or "lower" in shown
     assert "\n  column 'sexes': is not declared in the schema; did you mean 'sex'?" in shown  # without lines of a lost file
@@ -294,7 +294,7 @@ def test_hostile_column_names_stay_names(source):
     shown = done("init", "hostile.parquet", "--out", "plan.toml")
     assert "Left out: 2 columns" in shown
     answers = {"neighbours": "add-remove", "the lowest": "0", "the highest": "9", "rho": "1", "columns to group by": "-"}
-    started_plan("hostile.parquet", Path("full.toml"), answering(answers))
+    start_plan("hostile.parquet", Path("full.toml"), answering(answers))
     assert list(load_plan("full.toml").schema.columns) == names[1:-1]
 
 

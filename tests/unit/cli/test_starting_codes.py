@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from discreet.cli import app
-from discreet.cli.code_lists import joined_values, split_values
+from discreet.cli.code_lists import join_values, split_values
 from discreet.engines.surveys import driver
 
 pyreadstat = pytest.importorskip("pyreadstat", reason="needs the extra `surveys`")
@@ -63,4 +63,4 @@ def test_codes_that_are_not_whole_are_no_categories(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("values", [["a", "b"], ["a, b", 'say "x"', "1"], ["1"]])
 def test_proposed_values_are_read_as_they_are(values: list[str]) -> None:
-    assert split_values(joined_values(values)) == values
+    assert split_values(join_values(values)) == values

@@ -21,7 +21,7 @@ from discreet.exact import balls, figures
 from discreet.exact.numbers import decimal_up, exact, float_down, float_up, sqrt_down, sqrt_up
 from discreet.pages.planner import curves
 from discreet.privacy import GDP, ZCDP, _checks, _copies, _digits, _profiles, convert
-from discreet.privacy._digits import digits_down, digits_up, shown_up
+from discreet.privacy._digits import digits_down, digits_up, show_up
 from discreet.privacy.amounts import budget_down
 from discreet.privacy.coordinates import coordinates, from_coordinates, scale
 from discreet.quotes import space
@@ -103,8 +103,8 @@ def check(asked: tuple[Callable[[Fraction], Any], float], *, sign: int) -> None:
 
 @pytest.mark.parametrize("value", [0.1, 0.3, 1 / 3, 2 / 3, 1e-300, 123456.789])
 def test_what_is_shown_of_a_bound_is_never_below_it_when_it_is_read_back(value: float) -> None:
-    assert Fraction(repr(shown_up(value))) >= Fraction(value)
-    assert shown_up(value) <= value * (1 + 1e-15)
+    assert Fraction(repr(show_up(value))) >= Fraction(value)
+    assert show_up(value) <= value * (1 + 1e-15)
 
 
 @pytest.mark.parametrize("value", [0.1, 1 / 3, 2 / 3, 1e-300, 123456.7891234, 5e20])

@@ -204,7 +204,7 @@ def test_a_rule_that_fixes_nothing_would_be_noticed(ledger: Ledger, monkeypatch:
     before, now = declared(STATE, AGE), declared({**STATE, "categories": ["a"]}, AGE)
     assert fixed_part(before) != fixed_part(now)
     fixed_part.cache_clear()
-    monkeypatch.setattr(declarations, "_used", lambda _: set())
+    monkeypatch.setattr(declarations, "_find_used", lambda _: set())
     assert fixed_part(before) == fixed_part(now)
     fixed_part.cache_clear()
 

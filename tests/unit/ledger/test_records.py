@@ -13,7 +13,7 @@ from tests.builders import drawn
 
 from discreet.ledger import Entry, Identity, Ledger, Reservation, entry_body, entry_digest
 from discreet.ledger import amounts as amounts_module
-from discreet.ledger.amounts import Meter, amounts_from, amounts_text, shown, spent_after
+from discreet.ledger.amounts import Meter, amounts_from, amounts_text, show, spent_after
 from discreet.ledger.records import entry_from, fields_from, fields_of_all
 
 ENTRY = Entry(
@@ -126,11 +126,11 @@ def test_what_is_no_entry_is_not_read(body: str) -> None:
 
 
 def test_amounts_are_shown_shortly() -> None:
-    assert shown((Fraction(1, 10),)) == "0.1"
-    assert shown((Fraction(1, 10), Fraction(1, 3))) == "(0.1, 1/3)"
-    assert shown((Fraction(123, 10**400),)) == "about 1230e-401"
+    assert show((Fraction(1, 10),)) == "0.1"
+    assert show((Fraction(1, 10), Fraction(1, 3))) == "(0.1, 1/3)"
+    assert show((Fraction(123, 10**400),)) == "about 1230e-401"
     for value in (Fraction(1, 3) ** 200, Fraction(10**300, 7), Fraction(5e-324)):
-        near = Fraction(shown((value,)).removeprefix("about "))
+        near = Fraction(show((value,)).removeprefix("about "))
         assert abs(near / value - 1) < Fraction(1, 50)
 
 

@@ -391,13 +391,13 @@ def test_both_ends_of_a_composed_epsilon_take_few_evaluations(monkeypatch: pytes
 
 def test_only_a_small_difference_of_large_terms_is_enclosed(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[float] = []
-    plain = _zcdp.enclosed_epsilon
+    plain = _zcdp.enclose_epsilon
 
     def counted(rho: float, delta: float, u: float) -> float:
         asked.append(rho)
         return plain(rho, delta, u)
 
-    monkeypatch.setattr(_zcdp, "enclosed_epsilon", counted)
+    monkeypatch.setattr(_zcdp, "enclose_epsilon", counted)
     for rho, delta in ((0.5, 1e-6), (1e-3, 1e-9), (30.0, 1e-100), (1e-6, 1e-12)):
         _zcdp.zcdp_epsilon(rho, delta)
     assert asked == []

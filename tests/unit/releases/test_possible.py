@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet.releases.possible import as_shown, possible_of
+from discreet.releases.possible import possible_of, show_bounds
 from discreet.statistics.registry import STATISTICS
 
 pytestmark = pytest.mark.usefixtures("one_artist")
@@ -66,7 +66,7 @@ def document(name: str, statistic: str, *rows: tuple[float, float, float]) -> di
 
 
 def shown(*args: Any) -> list[tuple[Any, ...]]:
-    return list(zip(*(one["values"] for one in as_shown(document(*args))["columns"]), strict=True))
+    return list(zip(*(one["values"] for one in show_bounds(document(*args))["columns"]), strict=True))
 
 
 def test_intervals_of_counts_are_cut_at_0_and_values_stay() -> None:
@@ -85,7 +85,7 @@ def test_a_value_whose_interval_is_everything_is_none_and_any_other_stays() -> N
 def test_sums_and_columns_without_intervals_are_as_they_are() -> None:
     assert shown("s", "sum", (-5, -90, 80)) == [(-5, -90, 80)]
     columns = [{"name": "s", "values": [1]}]
-    assert as_shown({**document("s", "count", (1, -1, 3)), "columns": columns})["columns"] == columns
+    assert show_bounds({**document("s", "count", (1, -1, 3)), "columns": columns})["columns"] == columns
 
 
 def test_views_of_a_release_show_none_of_it_as_a_number_and_its_document_has_it_all(tmp_path: Any) -> None:

@@ -13,7 +13,7 @@ from tests.golden.test_frozen import OLD, small
 import discreet as dp
 from discreet.ledger import Ledger, declarations
 from discreet.plan.plan import plan_json
-from discreet.plan.used import used_part
+from discreet.plan.used import cut_to_used
 from discreet.totals.adjacency import semi_adjacency
 
 from .sessions import FRAME, session
@@ -114,7 +114,7 @@ def test_a_count_of_all_rows_depends_on_how_text_is_read(tmp_path):
                     with pytest.raises(dp.LedgerError, match="used in data set"):
                         one.release(one.table.agg(dp.count()), spend="0.1", name=other)
     table = dp.Table(FIRST, dp.AddRemove()).agg(dp.count())
-    assert "csv" not in used_part(plan_json(table), []), "where nothing is said, digests are those of 0.1.0"
+    assert "csv" not in cut_to_used(plan_json(table), []), "where nothing is said, digests are those of 0.1.0"
 
 
 def test_the_part_that_is_used_has_one_order():
@@ -124,7 +124,7 @@ def test_the_part_that_is_used_has_one_order():
     other = table.clamp({"a": (1, 8), "c": (0, 1), "b": (0, 9)}).where({"b": (1, 5)}).agg(dp.sum("a", nulls="skip"))
     assert one.used_digest == other.used_digest
     assert one.digest != other.digest
-    kept = used_part(plan_json(one), ["a", "b"])
+    kept = cut_to_used(plan_json(one), ["a", "b"])
     assert [column["name"] for column in kept["schema"]] == ["a", "b"]
     assert [(step["step"], step["column"]) for step in kept["steps"]] == [("clamp", "a"), ("clamp", "b"), ("where", "b")]
 
@@ -187,7 +187,7 @@ def test_another_category_of_exact_totals_would_tell_neighbours_apart(tmp_path, 
         with pytest.raises(dp.LedgerError, match="categories of column 'state'"):
             dp.Session(source, later, invariants=dp.Totals("state"), **options)
         with monkeypatch.context() as mutant:
-            mutant.setattr(declarations, "_used", lambda _: set())
+            mutant.setattr(declarations, "_find_used", lambda _: set())
             declarations.fixed_part.cache_clear()
             with dp.Session(source, later, invariants=dp.Totals("state"), **options) as one:
                 request = one.table.group_by("state", "sex").agg(dp.count())

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet.cube.queries import QuantileCodes, QuantileIntervals, RowCount, around, beside_public
+from discreet.cube.queries import QuantileCodes, QuantileIntervals, RowCount, around, join_public
 from discreet.mechanisms import ExponentialIntervals
 from discreet.quotes.allocate import quote
 from discreet.statistics.base import statistic_json
@@ -86,9 +86,9 @@ def test_a_release_has_values_inside_of_intervals_and_everything_for_an_empty_gr
 def test_centres_come_before_the_records_in_their_order() -> None:
     centres = QuantileCodes("v", 0, 5, (Fraction(1, 4), HALF))
     values, public = np.array([[0, 1, 2], [1, 4, 1]]), np.array([[1, 2], [3, 4]])
-    given = beside_public(QuantileIntervals(centres, (HALF,)), values, {centres: public.ravel()})
+    given = join_public(QuantileIntervals(centres, (HALF,)), values, {centres: public.ravel()})
     assert given.tolist() == [[0, 2, 0], [1, 4, 0], [0, 1, 2], [1, 4, 1]]
-    assert beside_public(RowCount(), values, {}) is values
+    assert join_public(RowCount(), values, {}) is values
     assert around(public, values).shape == (6, 3)
     with pytest.raises(KeyError):
-        beside_public(QuantileIntervals(centres, (HALF,)), values, {})
+        join_public(QuantileIntervals(centres, (HALF,)), values, {})

@@ -148,7 +148,7 @@ def test_a_group_without_records_has_the_middle_and_everything(totals):
 def factors_of(tree: Tree, q: Fraction) -> np.ndarray:
     """The factor of every node (columns) in D at every leaf (rows), by putting 1 in one node at a time."""
     levels = np.split(np.eye(sum(tree.level_sizes)), np.cumsum(tree.level_sizes)[:-1], axis=1)
-    prefix = quantiles._tested_prefix(tree, levels)
+    prefix = quantiles._test_prefixes(tree, levels)
     return (prefix - float(q) * levels[0].sum(axis=1)[:, None, None]).reshape(len(prefix), -1).T
 
 

@@ -6,6 +6,7 @@ a row adds the sensitivity follows without looking at any row.
 
 * `base`: What every query is: how far a row can change it, what it reads, how the cube answers it, what it is called
 * `counts`: Counts: of rows, of rows that are not null, and of rows by further groups
+* `originals`: Sums that tell a prepared column from the column as recorded: what a clamp cuts off, and what is imputed
 * `pairs`: Sums over pairs of columns: of products, of the values or squares of one where the other is known, and of rows
 * `ranks`: What quantiles are made of: a tree of counts over the grid of a column; codes and intervals chosen by rank
 * `sums`: Sums over rows: of values, of their squares, and the squared distances of all pairs of rows
@@ -15,14 +16,17 @@ from __future__ import annotations
 
 from discreet.cube.queries.base import Query, Row, scan_of
 from discreet.cube.queries.counts import NonNullCount, RowCount, TableCounts
+from discreet.cube.queries.originals import Excess, ImputedSum
 from discreet.cube.queries.pairs import Factor, PairSum
-from discreet.cube.queries.ranks import LevelCounts, QuantileCodes, QuantileIntervals, around, beside_public
+from discreet.cube.queries.ranks import LevelCounts, QuantileCodes, QuantileIntervals, around, join_public
 from discreet.cube.queries.sums import Dispersion, Squares, WeightedSum
 
 __all__ = [
     "QUERIES",
     "Dispersion",
+    "Excess",
     "Factor",
+    "ImputedSum",
     "LevelCounts",
     "NonNullCount",
     "PairSum",
@@ -35,7 +39,7 @@ __all__ = [
     "TableCounts",
     "WeightedSum",
     "around",
-    "beside_public",
+    "join_public",
     "scan_of",
 ]
 
@@ -50,5 +54,7 @@ QUERIES: tuple[type[Query], ...] = (
     QuantileIntervals,
     Dispersion,
     PairSum,
+    Excess,
+    ImputedSum,
 )
 """All of them. The law tests go through this tuple."""

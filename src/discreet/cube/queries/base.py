@@ -14,7 +14,7 @@ from discreet.cube.scans import Scan
 from discreet.domain.steps import TableFacts
 from discreet.errors import InternalError
 
-__all__ = ["Query", "Row", "Summed", "added_up", "change_of_sum", "numbers_added", "scan_of"]
+__all__ = ["Query", "Row", "Summed", "add_up", "change_of_sum", "numbers_added", "scan_of"]
 
 Changed = TypeVar("Changed")
 Said_co = TypeVar("Said_co", covariant=True)
@@ -97,7 +97,7 @@ def numbers_added(query: Summed) -> str:
     return f"a whole number from {least} to {most}" if least != most else str(least)
 
 
-def added_up(contributions: Callable[[Cube], Integers], cube: Cube, brought: Scan, cells: Codes) -> Integers:
+def add_up(contributions: Callable[[Cube], Integers], cube: Cube, brought: Scan, cells: Codes) -> Integers:
     """The sums of one integer for every cell of the cube over the cells of the release."""
     values = np.zeros(brought.cells, dtype=contributions(some_of(cube, slice(0))).dtype)
     for some in blocks(len(cells)):

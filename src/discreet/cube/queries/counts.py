@@ -11,7 +11,7 @@ import numpy as np
 from discreet.cube.cells import Codes, Integers, codes_of
 from discreet.cube.cube import Cube
 from discreet.cube.membership import group_places
-from discreet.cube.queries.base import Changed, Row, added_up, change_of_sum, numbers_added
+from discreet.cube.queries.base import Changed, Row, add_up, change_of_sum, numbers_added
 from discreet.cube.scans import Scan
 from discreet.cube.value_paths import KeyAxis
 from discreet.domain.codes import NULL
@@ -54,7 +54,7 @@ class RowCount:
         return True
 
     def answer(self, cube: Cube, brought: Scan, cells: Codes, facts: TableFacts) -> Integers:
-        return added_up(lambda some: some.rows, cube, brought, cells)
+        return add_up(lambda some: some.rows, cube, brought, cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class NonNullCount:
                 raise InternalError(f"the cube has no column '{self.column}'")
             return some.nonnull[:, moment]
 
-        return added_up(present, cube, brought, cells)
+        return add_up(present, cube, brought, cells)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.cube.cells import Codes, Integers, codes_of
 from discreet.cube.cube import Cube, fits_int64
-from discreet.cube.queries.base import Changed, Row, added_up, change_of_sum, numbers_added
+from discreet.cube.queries.base import Changed, Row, add_up, change_of_sum, numbers_added
 from discreet.cube.scans import Scan
 from discreet.domain.codes import NULL
 from discreet.domain.steps import TableFacts
@@ -105,7 +105,7 @@ class PairSum:
             product_of = self.x.integers(codes[0], kind) * self.y.integers(codes[1], kind)
             return np.asarray(np.where(known, some.rows, 0).astype(kind) * (product_of - self.shift))
 
-        return added_up(summed, cube, brought, cells)
+        return add_up(summed, cube, brought, cells)
 
     @property
     def _largest(self) -> int:

@@ -17,7 +17,7 @@ from discreet.cube.trees import Tree, choose_tree, level_counts
 from discreet.domain.codes import NULL
 from discreet.domain.steps import TableFacts
 
-__all__ = ["LevelCounts", "QuantileCodes", "QuantileIntervals", "around", "beside_public"]
+__all__ = ["LevelCounts", "QuantileCodes", "QuantileIntervals", "around", "join_public"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class QuantileIntervals:
         return self.centres.answer(cube, brought, cells, facts)
 
 
-def beside_public(query: Query, values: Integers, public: Mapping[Query, Integers]) -> Integers:
+def join_public(query: Query, values: Integers, public: Mapping[Query, Integers]) -> Integers:
     """The exact values that noise meets, with the public answers before it that it is chosen around."""
     if not isinstance(query, QuantileIntervals):
         return values
@@ -163,7 +163,7 @@ def beside_public(query: Query, values: Integers, public: Mapping[Query, Integer
 
 
 def around(chosen: Integers, records: Integers) -> Integers:
-    """What intervals are chosen from: the centres, rows of a cell, a code and 0 records, before the records.
+    """The candidates that intervals are chosen from: the centres, rows of a cell, a code and 0 records, before the records.
 
     Args:
         chosen: int64, shape (cells, quantiles): the centres, which are public.

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.cube.cells import Codes, Integers, codes_of
 from discreet.cube.cube import Cube, fits_int64
-from discreet.cube.queries.base import Changed, Row, added_up, change_of_sum, numbers_added
+from discreet.cube.queries.base import Changed, Row, add_up, change_of_sum, numbers_added
 from discreet.cube.scans import Scan
 from discreet.domain.codes import NULL
 from discreet.domain.steps import TableFacts
@@ -69,7 +69,7 @@ class WeightedSum:
             total: Integers = some.sums[:, moment].astype(kind)
             return np.asarray(np.add(self.first * count, self.slope * total))
 
-        return added_up(summed, cube, brought, cells)
+        return add_up(summed, cube, brought, cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class Squares:
             integers = _integers(self, some, brought, kind)
             return np.asarray(_rows(self.column, some, brought, kind) * (integers * integers - self.shift))
 
-        return added_up(summed, cube, brought, cells)
+        return add_up(summed, cube, brought, cells)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ row.
 * `days`: Operations on days of the years 1 to 9999
 * `operations`: What an operation is: the types that it takes and gives, and its meaning, which never raises
 * `parsing`: A query as its tree; whatever is not in the grammar is refused, with its place and the remedy
-* `refused`: The words of SQL that are no part of a row-wise query, and what to do instead
+* `refused`: The words of SQL that are not part of a row-wise query, and what to do instead
 * `registry`: All operations, in one tuple, and the one that is meant by a name and the types of its arguments
 * `texts`: Operations on texts, whose results are bounded in length
 * `tokens`: A query as words, each with its place

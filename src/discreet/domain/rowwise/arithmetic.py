@@ -41,11 +41,11 @@ def _remainder(a: int, b: int) -> int | None:
     return None if b == 0 else abs(a) % abs(b) * (1 if a >= 0 else -1)
 
 
-def _divided(a: float, b: float) -> float | None:
+def _divide(a: float, b: float) -> float | None:
     return None if b == 0 else finite(a / b)
 
 
-def _rounded(number: float) -> float:
+def _round(number: float) -> float:
     """The nearest integer, ties away from zero. What is cut off is exact."""
     cut = math.trunc(number)
     return float(cut + (math.copysign(1, number) if abs(number - cut) >= 0.5 else 0))
@@ -66,14 +66,14 @@ ARITHMETIC = (
     _doubles("+", operator.add),
     _doubles("-", operator.sub),
     _doubles("*", operator.mul),
-    Operation("/", (FLOAT, FLOAT), FLOAT, strict(_divided)),
+    Operation("/", (FLOAT, FLOAT), FLOAT, strict(_divide)),
     Operation("//", (INTEGER, INTEGER), INTEGER, strict(_quotient)),
     Operation("%", (INTEGER, INTEGER), INTEGER, strict(_remainder)),
     _integers("negative", operator.neg, 1),
     _doubles("negative", operator.neg, 1),
     _integers("abs", abs, 1),
     _doubles("abs", abs, 1),
-    _doubles("round", _rounded, 1),
+    _doubles("round", _round, 1),
     _doubles("floor", lambda number: float(math.floor(number)), 1),
     _doubles("ceil", lambda number: float(math.ceil(number)), 1),
 )

@@ -28,7 +28,7 @@ def _or(*values: Value) -> bool | None:
 
 
 def _in(*values: Value) -> bool | None:
-    """Whether the first of the values is one of the others."""
+    """True if the first of the values is one of the others."""
     wanted, *listed = values
     return _or(*(None if wanted is None or one is None else one == wanted for one in listed))
 
@@ -52,13 +52,13 @@ def _nullif(value: Value, other: Value) -> Value:
     return None if value is not None and value == other else value
 
 
-def _compared(name: str, type_: str, function: Callable[[Any, Any], bool]) -> Operation:
+def _compare_by(name: str, type_: str, function: Callable[[Any, Any], bool]) -> Operation:
     return Operation(name, (type_, type_), BOOLEAN, strict(function))
 
 
 CONDITIONS = (
-    *(_compared(name, type_, function) for name, function in _EQUAL.items() for type_ in TYPES),
-    *(_compared(name, type_, function) for name, function in _BEFORE.items() for type_ in ORDERED),
+    *(_compare_by(name, type_, function) for name, function in _EQUAL.items() for type_ in TYPES),
+    *(_compare_by(name, type_, function) for name, function in _BEFORE.items() for type_ in ORDERED),
     *(Operation("between", (type_, type_, type_), BOOLEAN, _between) for type_ in ORDERED),
     *(Operation("in", (type_, type_), BOOLEAN, _in, repeats=1) for type_ in TYPES),
     *(Operation("is null", (type_,), BOOLEAN, lambda value: value is None) for type_ in TYPES),

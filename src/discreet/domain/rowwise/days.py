@@ -11,7 +11,7 @@ from discreet.domain.rowwise.tree import Value
 __all__ = ["DAYS", "PARTS"]
 
 PARTS = ("year", "quarter", "month", "day", "isodow")
-"""What can be asked of a day; the days of a week are numbered from Monday, 1, to Sunday, 7."""
+"""The parts of a day that a query can ask for; the days of a week are numbered from Monday, 1, to Sunday, 7."""
 _UNITS = ("year", "quarter", "month")
 
 

@@ -27,7 +27,7 @@ class Operation:
         takes: the types of its arguments.
         gives: the type of its value.
         meaning: the value, or None for null; called with values of these types, or None. Never raises.
-        repeats: so many of the first arguments stand there once or more often.
+        repeats: the number of first arguments that are given once or more often.
         literals: the arguments that must be literals, by their numbers.
         allows: what is wrong with these literals, in words that follow "must"; empty where nothing is.
     """
@@ -41,7 +41,7 @@ class Operation:
     allows: Callable[[Sequence[Value]], str] = lambda _: ""
 
     def takes_for(self, count: int) -> tuple[str, ...] | None:
-        """The types of so many arguments; None where it does not take so many."""
+        """The types of a number of arguments; None where it does not take that many."""
         if not self.repeats:
             return self.takes if count == len(self.takes) else None
         more = count - len(self.takes)

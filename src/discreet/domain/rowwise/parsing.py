@@ -19,7 +19,7 @@ from discreet.domain.rowwise.tokens import Token, tokens_of, wrong
 from discreet.domain.rowwise.tree import Call, Expression, Item, Literal, Name, Select
 from discreet.errors import PlanError, did_you_mean, printed
 
-__all__ = ["MOST_DEPTH", "MOST_NODES", "parsed"]
+__all__ = ["MOST_DEPTH", "MOST_NODES", "parse"]
 
 MOST_DEPTH, MOST_NODES = 40, 5_000
 """The deepest nesting of expressions, and the most names, values and operations of a query."""
@@ -39,7 +39,7 @@ _RESERVED = {
 }
 
 
-def parsed(query: str | Select) -> Select:
+def parse(query: str | Select) -> Select:
     """The tree of a query "SELECT … FROM source"; a tree is what it is.
 
     Raises:
@@ -310,7 +310,7 @@ class _Reader:
 
     @staticmethod
     def _is_moment(token: Token) -> bool:
-        """Whether SQL has a function of this name without parentheses."""
+        """True if SQL has a function of this name without parentheses."""
         return token.text.lower() in {
             *("current_date", "current_time", "current_timestamp", "localtime", "localtimestamp", "current_user"),
             *("session_user", "user", "rowid", "ctid", "current_schema"),

@@ -1,4 +1,4 @@
-"""The words of SQL that are no part of a row-wise query, and what to do instead."""
+"""The words of SQL that are not part of a row-wise query, and what to do instead."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLAUSES: Mapping[str, str] = {
     **dict.fromkeys(("WINDOW", "PIVOT", "UNPIVOT"), _ROWS),
     "AS": "the source has no other name in a query",
 }
-"""What may come behind FROM source elsewhere."""
+"""The words that may follow FROM source in other SQL."""
 
 _KINDS: Mapping[str, tuple[str, ...]] = {
     f"{_ROWS}; ask for it as a statistic of a release": (

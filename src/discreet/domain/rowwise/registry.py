@@ -11,7 +11,7 @@ from discreet.domain.rowwise.days import DAYS
 from discreet.domain.rowwise.operations import FLOAT, INTEGER, NULL, Operation
 from discreet.domain.rowwise.texts import TEXTS
 
-__all__ = ["FUNCTIONS", "OPERATIONS", "meant"]
+__all__ = ["FUNCTIONS", "OPERATIONS", "find_operation"]
 
 OPERATIONS: tuple[Operation, ...] = (*ARITHMETIC, *CONDITIONS, *TEXTS, *DAYS, *CASTS)
 """Each takes and gives other types than its namesakes. The first that fits is meant."""
@@ -21,7 +21,7 @@ FUNCTIONS = tuple(dict.fromkeys(one.name for one in OPERATIONS if one.name.iside
 """The names that a query calls; the other operations have signs or words of their own."""
 
 
-def meant(name: str, given: Sequence[str]) -> Operation | None:
+def find_operation(name: str, given: Sequence[str]) -> Operation | None:
     """The operation of this name for arguments of these types; None where there is none.
 
     NULL is of every type. An integer is also a double, where no operation takes the integer.

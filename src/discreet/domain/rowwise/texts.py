@@ -23,11 +23,11 @@ def _letters(method: str) -> Mapping[str, str]:
 
 
 LOWER, UPPER = _letters("lower"), _letters("upper")
-"""Which letter becomes which; every other character stays. In these blocks no version of Unicode changes a pair."""
+"""The capital of each small letter; every other character stays. In these blocks no version of Unicode changes a pair."""
 _LOWER, _UPPER = str.maketrans(dict(LOWER)), str.maketrans(dict(UPPER))
 
 
-def _joined(a: str, b: str) -> str | None:
+def _join(a: str, b: str) -> str | None:
     return a + b if len(a) + len(b) <= MOST_CHARACTERS else None
 
 
@@ -63,7 +63,7 @@ def _is_pattern(values: Sequence[Value]) -> str:
 
 
 TEXTS = (
-    Operation("||", (TEXT, TEXT), TEXT, strict(_joined)),
+    Operation("||", (TEXT, TEXT), TEXT, strict(_join)),
     Operation("lower", (TEXT,), TEXT, strict(lambda value: value.translate(_LOWER))),
     Operation("upper", (TEXT,), TEXT, strict(lambda value: value.translate(_UPPER))),
     Operation("trim", (TEXT,), TEXT, strict(lambda value: value.strip(" "))),

@@ -31,8 +31,8 @@ _REFUSED = {
     ".": "a column is named without its table, and a function without its schema",
     '"': "the name has no end; a quotation mark in a name is written twice",
     "'": "the text has no end; an apostrophe in a text is written twice",
-    "[": "lists and their elements are no values of a row",
-    "{": "structures are no values of a row",
+    "[": "lists and their elements are not values of a row",
+    "{": "structures are not values of a row",
     "$": "a query has no parameters",
     "?": "a query has no parameters",
     "^": "write a product",
@@ -49,7 +49,7 @@ class Token:
 
     @property
     def key(self) -> str:
-        """What the grammar compares: a keyword or a sign in capitals, empty for anything else."""
+        """The text that the grammar compares: a keyword or a sign in capitals, empty for anything else."""
         return self.text.upper() if self.kind in {"word", "sign"} else ""
 
 

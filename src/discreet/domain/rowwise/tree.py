@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from discreet.errors import PlanError, did_you_mean, printed
 
-__all__ = ["TYPE_WORDS", "Call", "Expression", "Item", "Literal", "Name", "Select", "Value", "names_in", "written"]
+__all__ = ["TYPE_WORDS", "Call", "Expression", "Item", "Literal", "Name", "Select", "Value", "names_in", "write_expression"]
 
 Value = bool | int | float | str | dt.date | None
 """A value of the language: integers have 64 bits, doubles are finite, days have the years 1 to 9999."""
@@ -66,7 +66,7 @@ class Select:
     star: bool = False
 
     def expression(self, name: str) -> Expression | None:
-        """What the column of this name is; None where the query does not give it."""
+        """The expression of the column of this name; None where the query does not give it."""
         found = next((item.expression for item in self.items if item.name == name), None)
         return Name(name) if found is None and self.star else found
 
@@ -83,10 +83,10 @@ class Select:
     def derived(self, name: str) -> str | None:
         """The canonical text of a column; None for one that is a column of the source under its own name."""
         found = self.expression(name)
-        return None if found is None or found == Name(name) else written(found)
+        return None if found is None or found == Name(name) else write_expression(found)
 
     def __str__(self) -> str:
-        items = [f"{written(item.expression)} AS {_quoted(item.name)}" for item in self.items]
+        items = [f"{write_expression(item.expression)} AS {_quote(item.name)}" for item in self.items]
         return f"SELECT {', '.join([*(['*'] if self.star else []), *items])} FROM source"
 
 
@@ -107,13 +107,13 @@ TYPE_WORDS = {"integer": "BIGINT", "float": "DOUBLE", "text": "VARCHAR", "boolea
 _INFIX = {"+", "-", "*", "/", "//", "%", "=", "<>", "<", "<=", ">", ">=", "||", "like", "and", "or"}
 
 
-def written(expression: Expression) -> str:
+def write_expression(expression: Expression) -> str:
     """The canonical text of an expression."""
     if isinstance(expression, Literal):
         return _literal(expression.value)
     if isinstance(expression, Name):
-        return _quoted(expression.name)
-    return _call(expression.operation, [written(argument) for argument in expression.arguments])
+        return _quote(expression.name)
+    return _call(expression.operation, [write_expression(argument) for argument in expression.arguments])
 
 
 def _literal(value: Value) -> str:
@@ -124,7 +124,7 @@ def _literal(value: Value) -> str:
     return f"DATE '{value.isoformat()}'" if isinstance(value, dt.date) else repr(value)
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet.domain.rowwise.operations import FLOAT, INTEGER, NULL, TEXT, Operation
-from discreet.domain.rowwise.registry import OPERATIONS, meant
+from discreet.domain.rowwise.registry import OPERATIONS, find_operation
 from discreet.domain.rowwise.tokens import wrong
 from discreet.domain.rowwise.tree import TYPE_WORDS, Call, Expression, Literal, Name, Value
 from discreet.errors import PlanError
 
-__all__ = ["Applied", "Cell", "Constant", "Typed", "typed", "value_of"]
+__all__ = ["Applied", "Cell", "Constant", "Typed", "infer_types", "value_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +47,13 @@ class Applied:
 Typed = Constant | Cell | Applied
 
 
-def typed(expression: Expression, columns: Mapping[str, str]) -> Typed:
+def infer_types(expression: Expression, columns: Mapping[str, str]) -> Typed:
     """The expression over a source whose columns have these types of the language.
 
     Raises:
         PlanError: an operation does not take the types of its arguments; the message names its place.
     """
-    found = _typed(expression, columns)
+    found = _infer_type(expression, columns)
     return _as(found, TEXT) if found.type == NULL else found
 
 
@@ -68,13 +68,13 @@ def value_of(expression: Typed, row: Mapping[str, Value]) -> Value:
             return expression.operation.meaning(*(value_of(argument, row) for argument in expression.arguments))
 
 
-def _typed(expression: Expression, columns: Mapping[str, str]) -> Typed:
+def _infer_type(expression: Expression, columns: Mapping[str, str]) -> Typed:
     if isinstance(expression, Literal):
         return Constant(expression.value, expression.type)
     if isinstance(expression, Name):
         return Cell(expression.name, columns[expression.name])
-    given = [_typed(argument, columns) for argument in expression.arguments]
-    found = meant(expression.operation, [argument.type for argument in given])
+    given = [_infer_type(argument, columns) for argument in expression.arguments]
+    found = find_operation(expression.operation, [argument.type for argument in given])
     if found is None:
         raise _mistaken(expression, [argument.type for argument in given])
     _check_literals(expression, found)

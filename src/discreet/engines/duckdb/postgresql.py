@@ -26,7 +26,7 @@ from discreet.errors import SourceError, without_secrets
 __all__ = ["Server", "grouped_statement", "is_server_view", "open_url"]
 
 _FEW = 2**20
-"""At most so many different rows are declared where the server counts them."""
+"""The most different rows that may be declared where the server counts them."""
 
 _TEXTS = ("text", "character varying")
 _COUNTED = re.compile(r"(smallint|integer|bigint|boolean|date|numeric|text|character varying)(\([-0-9,]+\))?")

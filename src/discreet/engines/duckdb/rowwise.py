@@ -209,7 +209,7 @@ def _translated(name: str, letters: Mapping[str, str]) -> Written:
 
 
 def _later(sign: str) -> Written:
-    """A day so many days later. What is computed is moved into the calendar, in which no value fails."""
+    """A day that is a number of days later. What is computed is moved into the calendar, in which no value fails."""
 
     def body(day: str, count: str) -> str:
         days = f"({day} - {_EPOCH}) {sign} least(greatest({count}, {-_MOST_DAYS}), {_MOST_DAYS})"

@@ -180,7 +180,7 @@ class _StreamEngine:
         yield from cubes
 
     def _grouping_of(self, scans: Sequence[CubeRequest]) -> Grouping | None:
-        """What counts equal rows for these scans; a query has columns of its own, which the database does not know."""
+        """The counter of equal rows for these scans; a query has columns of its own, which the database does not know."""
         grouping = self._grouping if self._chosen is None else None
         return grouping if grouping is not None and grouping.serves(scans) else None
 
@@ -239,7 +239,7 @@ class _StreamEngine:
 
 
 def _readable(schema: Any) -> list[str]:
-    """What a plan can declare, for who declares nothing yet: the columns of types that pyarrow has values of."""
+    """The columns that a plan can declare, for whoever declares nothing yet: those of types that pyarrow has values of."""
     import pyarrow as pa
 
     found = []

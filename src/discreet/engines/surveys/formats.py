@@ -20,7 +20,7 @@ __all__ = ["FORMATS", "Days", "SurveyFormat", "column_type"]
 
 @dataclass(frozen=True, slots=True)
 class Days:
-    """Numbers that stand for moments: so many units a day, counted from a first day."""
+    """Numbers that mean moments: units since a first day, with a fixed number of units a day."""
 
     units: int
     first: dt.date
@@ -80,7 +80,7 @@ def _sas_days(shown: str) -> Days | None:
 
 
 def _stata_encoding(path: Path) -> str:
-    """Of texts: UTF-8 from format 118 on, which is Stata 14."""
+    """The encoding of texts: UTF-8 from format 118 on, which is Stata 14."""
     with path.open("rb") as file:
         release = re.match(rb"<stata_dta><header><release>([0-9]{3})<", file.read(64))
     return "utf-8" if release and int(release[1]) >= 118 else "windows-1252"

@@ -77,7 +77,7 @@ def survey_file(path: Path) -> SurveyFile:
 
 
 def read_rows(file: SurveyFile, names: Sequence[str], first: int, most: int) -> dict[str, list[object]]:
-    """Cells of these columns in at most so many rows from the first: numbers and None, and texts decoded.
+    """Cells of these columns in the first `rows` rows at most: numbers and None, and texts decoded.
 
     Raises:
         SourceError: the file cannot be read there.
@@ -115,7 +115,7 @@ def _column(form: SurveyFormat, known: Any, name: str, raw: str) -> StoredColumn
 
 
 def _code_lists(known: Any) -> dict[str, CodeList]:
-    """What codes mean, of the columns whose header says so."""
+    """The meaning of codes, for the columns whose header has it."""
     names = {*known.variable_value_labels, *known.missing_ranges}
     return {name: _code_list(known, name) for name in known.column_names if name in names}
 

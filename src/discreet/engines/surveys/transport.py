@@ -57,7 +57,7 @@ def _counts_rows(first: bytes) -> bool:
 
 
 def _members(block: bytes) -> int:
-    """How many records of a block, which begins with one, begin a data set."""
+    """The number of records of a block, which begins with one, that begin a data set."""
     return sum(_beginnings(block, mark) for mark in _MEMBERS)
 
 

@@ -20,11 +20,11 @@ from discreet.errors import SourceError
 __all__ = ["check_package", "not_readable", "too_large"]
 
 _MOST_BYTES = 2**30
-"""Of a part, when it is unpacked."""
+"""The most bytes of a part when it is unpacked."""
 _MOST_DIRECTORY = 10**7
-"""Of the parts that list the sheets."""
+"""The most bytes of the parts that list the sheets."""
 _MOST_CELLS = 50_000_000
-"""Of an area: some 2 GB in memory."""
+"""The most cells of an area: some 2 GB in memory."""
 _MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384
 
 _BOOK = "xl/workbook.xml"
@@ -113,7 +113,7 @@ def _check_parts(package: ZipFile, sheets: set[str]) -> None:
 
 
 def _check_counts(blocks: Iterator[bytes]) -> None:
-    """Checks how many texts the beginning of the list says that it has: the reader makes room for so many."""
+    """Checks the number of texts that the beginning of the list states: the reader makes room for them."""
     roots: list[dict[str, str]] = []
     parser = expat.ParserCreate()
     parser.StartElementHandler = lambda _, attributes: roots.append(attributes)
@@ -128,7 +128,7 @@ def _directory(package: ZipFile, part: str) -> ET.Element:
 
 
 def _blocks(package: ZipFile, part: str, most: int) -> Iterator[bytes]:
-    """What is in a part, whatever its directory says of its size."""
+    """The content of a part, whatever its directory says of its size."""
     read = 0
     with package.open(part) as file:
         while block := file.read(_BLOCK):

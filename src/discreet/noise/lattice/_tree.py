@@ -134,7 +134,7 @@ class Proposal:
     def _keep(
         self, steps: Integers, centres: Stretch, excess: NDArray[np.int64], over: NDArray[np.int64], octave: int
     ) -> NDArray[np.bool_]:
-        """Which are kept, each with probability exp(-steps(steps - 2f)·excess/(over·2^octave·2 sigma2)), exactly."""
+        """True for the kept, each with probability exp(-steps(steps - 2f)·excess/(over·2^octave·2 sigma2)), exactly."""
         unit = self.sigma2 * (2 << octave)
 
         def exact(i: int) -> Ball:

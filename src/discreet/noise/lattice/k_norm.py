@@ -53,7 +53,7 @@ def k_norm_noise(points: Points, epsilon: Amount, size: SupportsIndex, bits: Bit
         Integers of shape (size, cells); Python integers where int64 might not hold a number on the way.
     """
     norm, rate = k_norm(points), _check_epsilon(epsilon)
-    offset = _drawn_offsets(norm, _choice(norm, rate), check_size(size), bits)
+    offset = _draw_offsets(norm, _choice(norm, rate), check_size(size), bits)
     steps = scalar.geometric(1 / rate, offset.size * norm.rank, bits).reshape(offset.size, norm.rank)
     coordinates, generators = norm.offsets[offset], norm.generators
     if int(steps.max(initial=1)) * norm.rank * _largest(generators) + _largest(coordinates) >= _INSIDE:
@@ -102,7 +102,7 @@ def _scale(exponent: Fraction, factor: Fraction | int) -> Ball:
     return ball(factor) * (-ball(exponent)).exp()
 
 
-def _drawn_offsets(norm: KNorm, choice: _Choice, size: int, bits: Bits) -> NDArray[np.intp]:
+def _draw_offsets(norm: KNorm, choice: _Choice, size: int, bits: Bits) -> NDArray[np.intp]:
     """The places of `size` offsets: drawn by integer weights, then accepted so that exp(-epsilon h) comes out exactly."""
     found, missing = [np.empty(0, dtype=np.intp)], size
     while missing:

@@ -260,11 +260,11 @@ def _around(variance: Fraction, numerators: NDArray[Any], divisor: int, bits: Bi
 
 
 def _accept(lattice: Lattice, plan: _Plan, proposed: NDArray[Any], bits: Bits) -> NDArray[np.intp]:
-    """Which proposals are accepted, each by one uniform V: surely when V < 1 - loss, else by the product itself."""
+    """The accepted proposals, each by one uniform V: surely when V < 1 - loss, else by the product itself."""
     words = bits.words(len(proposed))
     accepted = words < np.uint64(plan.surely)
     for place in np.flatnonzero(~accepted).tolist():
-        ratios = _centred_ratios(lattice, plan, proposed[place].tolist())
+        ratios = _centre_ratios(lattice, plan, proposed[place].tolist())
         uniform = LazyUniform(bits, value=int(words[place]), known=64)
         accepted[place] = not ratios or uniform.below(partial(_acceptance, ratios))
     return np.flatnonzero(accepted)
@@ -274,7 +274,7 @@ def _acceptance(ratios: list[tuple[Fraction, Fraction]]) -> Ball:
     return _product(ratio(variance, centre) for variance, centre in ratios)
 
 
-def _centred_ratios(lattice: Lattice, plan: _Plan, drawn: list[int]) -> list[tuple[Fraction, Fraction]]:
+def _centre_ratios(lattice: Lattice, plan: _Plan, drawn: list[int]) -> list[tuple[Fraction, Fraction]]:
     """Variance and fractional centre of every step whose centre is not an integer; at the others the ratio is 1."""
     pairs = []
     for i, (step, variance) in enumerate(zip(lattice.steps, plan.variances, strict=True)):

@@ -47,7 +47,7 @@ def sum_zero_gaussian(sigma2: Amount, sizes: NDArray[np.int64], bits: Bits) -> N
     Raises:
         ArgumentError: for other sizes and other sigma2.
     """
-    blocks = _checked_sizes(sizes)
+    blocks = _check_sizes(sizes)
     variance = positive(sigma2, "sigma2", most=MOST_SIGMA2 // int(blocks.max(initial=1)))
     losses = integers_loss(variance, blocks)
     by_tree = losses <= _GOOD_LOSS
@@ -161,7 +161,7 @@ def _narrow(values: NDArray[Any]) -> NDArray[np.int64]:
     return values.astype(np.int64, copy=False) if int(np.abs(values).max(initial=0)) < 1 << 63 else values
 
 
-def _checked_sizes(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def _check_sizes(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     array = np.asarray(sizes)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise ArgumentError("sizes: must be a one-dimensional array of integers")

@@ -157,7 +157,7 @@ def _cut(rays: NDArray[Any], before: NDArray[Any], row: NDArray[Any]) -> NDArray
 def _neighbours(
     tight: NDArray[np.uint8], one: NDArray[np.uint8], others: NDArray[np.uint8], *, least: int
 ) -> NDArray[np.intp]:
-    """Which of the other rays span a face of dimension 2 with the one: no third ray is tight wherever both are.
+    """The other rays that span a face of dimension 2 with the one: no third ray is tight wherever both are.
 
     A set of inequalities is a row of bits. Neighbours are tight together at `least` inequalities or more.
     """

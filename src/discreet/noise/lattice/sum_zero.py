@@ -46,7 +46,7 @@ def sum_zero_laplace(scale: Amount, sizes: NDArray[np.int64], bits: Bits) -> NDA
             memory holds.
     """
     t = positive(scale, "scale", most=MOST_SCALE)
-    cells = _checked_sizes(sizes)
+    cells = _check_sizes(sizes)
     word = _words(t, cells - 1, bits)
     gaps: NDArray[Any] = scalar.geometric(t / 2, word.size, bits)
     if float(gaps.sum(dtype=np.float64)) >= _INSIDE:
@@ -54,7 +54,7 @@ def sum_zero_laplace(scale: Amount, sizes: NDArray[np.int64], bits: Bits) -> NDA
     return _narrow(_noise(cells, word, gaps))
 
 
-def _checked_sizes(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def _check_sizes(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     array = np.asarray(sizes)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise ArgumentError("sizes: must be a one-dimensional array of integers, the number of cells of every block")

@@ -92,7 +92,7 @@ def below(v: NDArray[np.uint64], rough: Reals, exact: Callable[[int], Ball], bit
 
 
 def accept(sigma2: Fraction, nodes: Sequence[Nodes], losses: Reals, bits: Bits) -> NDArray[np.bool_]:
-    """Which vectors are accepted: each with probability Π ρ(Z - c)/ρ(Z) over its nodes, exactly.
+    """The vectors that are accepted: each with probability Π ρ(Z - c)/ρ(Z) over its nodes, exactly.
 
     Args:
         sigma2: the unit of the nodes' variances, each of them at least 1/64.

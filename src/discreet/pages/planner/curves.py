@@ -58,7 +58,7 @@ def curve_of(
 ) -> Curve:
     """The errors of each statistic by the size of the group and by the amount that is spent, and the advertised amount.
 
-    The advertised amount is that of the same noise if nobody counted the totals.
+    The advertised amount is the amount of the same noise if nobody counted the totals.
 
     An amount that is too small for any noise has None. A request that is refused at every amount gives {"refused": why}.
 

@@ -40,7 +40,7 @@ function lowest([numerator, denominator]) {
   return [numerator / a, denominator / a];
 }
 
-/* The amount rounded down to so many digits: what follows from it costs no more. */
+/* The amount rounded down to this number of digits: what follows from it costs no more. */
 function downTo(a, digits) {
   const power = digits - 1 - Math.floor(Math.log10(double(a))), ten = 10n ** BigInt(Math.abs(power));
   const scaled = times(a, power < 0 ? [1n, ten] : [ten, 1n]), down = scaled[0] / scaled[1];
@@ -161,7 +161,7 @@ function left(plan, state) {
 
 const fits = (asked, available) => asked.every((part, k) => compare(part, available[k]) <= 0);
 
-/* Every spend times the factor, but those of stored releases: the spends as texts. */
+/* Every spend times the factor, except the spends of stored releases: as texts. */
 function byFactor(plan, spends, factor) {
   return spends.map((spend, place) => plan.releases[place].stored ? spend : written(times(read(spend), factor)));
 }

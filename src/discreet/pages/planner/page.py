@@ -50,7 +50,7 @@ def render_planner(chosen: Chosen, planned: Sequence[Planned], *, language: str 
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     return template(_FOLDER / "planner.html.jinja").render(
         t=words,
-        page=_shown(chosen, planned, document, words),
+        page=_fill_in(chosen, planned, document, words),
         data=_data({**document, "locale": words.language, "words": words.table("planner.js.")}),
         script=script,
         script_digest=digest,
@@ -93,7 +93,7 @@ def _release_in(release: dict[str, Any], words: Words) -> dict[str, Any]:
     return {**release, "resize": told, "curves": curves, "statistics": statistics}
 
 
-def _shown(chosen: Chosen, planned: Sequence[Planned], document: dict[str, Any], words: Words) -> dict[str, Any]:
+def _fill_in(chosen: Chosen, planned: Sequence[Planned], document: dict[str, Any], words: Words) -> dict[str, Any]:
     """The values that the page shows before its script runs."""
     rows, kind = document["rows"], type(chosen.budget)
     fresh = [coordinates(one.quote.spend) for one in planned if not one.stored]

@@ -110,7 +110,7 @@ def _section(entries: list[Entry]) -> dict[str, list[Any]]:
 
 
 def _budget(plan: PlanFile, written: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The section as it stands; where it states the budget of a population, that of the file, which the page shows."""
+    """The section as it stands; where it states the budget of a population, it gets the budget of the file."""
     stated = {key: value for key, value in written.items() if key != "of"}
     return {**stated, **plan.budget.to_json()} if "of" in written else written
 

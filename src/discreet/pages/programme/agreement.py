@@ -43,7 +43,7 @@ class Gap:
 
     @property
     def distance(self) -> Fraction:
-        """How far the numbers are apart."""
+        """The distance between the numbers."""
         return self.high[0] - self.low[0]
 
 
@@ -188,7 +188,7 @@ def _numbers(column: _Column, by: Sequence[str] | None) -> Iterator[_Part]:
 
 
 def _agreement(parts: Sequence[_Part]) -> Agreement | None:
-    """What becomes of the cells that several parts have; None where there is no such cell."""
+    """The treatment of the cells that several parts have; None where there is no such cell."""
     keys = parts[0].numbers.keys
     by_cell: dict[Key, list[tuple[int, Published]]] = {}
     for part in parts:

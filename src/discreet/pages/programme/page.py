@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from discreet.errors import ArgumentError
-from discreet.exact.given_paths import content_of, given_path
+from discreet.exact.given_paths import content_of, require_path
 from discreet.pages.programme.reading import Shelf, shelf_of
 from discreet.pages.programme.view import page_of
 from discreet.pages.report.files import template, write_page
@@ -68,7 +68,7 @@ def write_programme(
         ArgumentError: as `render_programme`; no release in the folder; an index.html that is not such a page; or the file
             cannot be written.
     """
-    place = given_path(folder, "programme")
+    place = require_path(folder, "programme")
     shelf = shelf_of(place)
     _check_place(place / INDEX)
     return write_page(render_programme(shelf, accounts, language=language, title=title), place / INDEX, named=INDEX), shelf

@@ -25,7 +25,7 @@ MOST_RELEASES = 10_000
 MADE_UP = (
     DiscreetError, KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, StopIteration, RuntimeError,
 )  # fmt: skip
-"""What a document may raise whose digest fits but that discreet has not written."""
+"""The errors that a document may raise whose digest fits but that discreet has not written."""
 
 _MOST_BYTES = 2**28
 _MOST_DEPTH = 12
@@ -70,7 +70,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """What a folder holds: its releases, in the order of their folders, and the documents that are not shown."""
+    """The content of a folder: its releases, in the order of their folders, and the documents that are not shown."""
 
     releases: tuple[Found, ...]
     left_out: tuple[LeftOut, ...]
@@ -89,7 +89,7 @@ def shelf_of(folder: Path) -> Shelf:
     for place in _documents(folder):
         shown = place.relative_to(folder).as_posix()
         try:
-            one = _found(place, folder) if len(found) < MOST_RELEASES else LeftOut(shown, "too many")
+            one = _read_release(place, folder) if len(found) < MOST_RELEASES else LeftOut(shown, "too many")
         except OSError as wrong:
             one = LeftOut(shown, reason(wrong))
         if isinstance(one, LeftOut):
@@ -117,7 +117,7 @@ def _documents(folder: Path) -> Iterator[Path]:
             yield place / DOCUMENT
 
 
-def _found(place: Path, folder: Path) -> Found | LeftOut:
+def _read_release(place: Path, folder: Path) -> Found | LeftOut:
     """The release of a document, or why there is none. Raises OSError."""
     shown, found = place.relative_to(folder).as_posix(), os.lstat(place)
     why = "link" if stat.S_ISLNK(found.st_mode) else "" if stat.S_ISREG(found.st_mode) else "not a file"
@@ -128,12 +128,12 @@ def _found(place: Path, folder: Path) -> Found | LeftOut:
         release = Release.load(place)
         release.shown(0)  # a document with a digest that fits may lack what every release has
         where = place.parent.relative_to(folder).as_posix()
-        return Found(release, "" if where == "." else where, _files_beside(place))
+        return Found(release, "" if where == "." else where, _list_files(place))
     except DiscreetError as wrong:
         return LeftOut(shown, str(wrong))
 
 
-def _files_beside(place: Path) -> tuple[str, ...]:
+def _list_files(place: Path) -> tuple[str, ...]:
     """The regular files next to a document that are results, the page first, then tables by name; no links."""
     with os.scandir(place.parent) as entries:
         names = [one.name for one in entries if one.is_file(follow_symlinks=False) and Path(one.name).suffix in _FILES]

@@ -23,7 +23,7 @@ from discreet.releases.derived.reading import outputs_of
 from discreet.releases.document import Release
 from discreet.releases.files import DOCUMENT
 from discreet.releases.frames import value_columns
-from discreet.releases.labelled import title_of, value_label, worded
+from discreet.releases.labelled import apply_words, title_of, value_label
 from discreet.releases.quality import BAD, CAUTION, GOOD, numbers_of
 from discreet.session.accounts import Account
 
@@ -138,7 +138,7 @@ def page_of(shelf: Shelf, accounts: Sequence[Account], words: Words, title: str 
 def _readable(shelf: Shelf, words: Words) -> tuple[list[Found], list[LeftOut]]:
     """The releases in the order of the page, in its language; and those that lack a part that every release has.
 
-    A digest is no signature: somebody may have made a document up that fits its own.
+    A digest is not a signature: somebody may have made up a document that fits its own digest.
 
     Raises:
         ArgumentError: all of them do.
@@ -205,7 +205,7 @@ def _address(place: str, file: str) -> str:
 
 
 def _classes(release: Release) -> Counter[str]:
-    """How many numbers have which class; none where the numbers are in files."""
+    """The number of numbers in each class; none where the numbers are in files."""
     if release.parts:
         return Counter()
     document = release.document
@@ -234,12 +234,12 @@ def _budget(spending: Spending, lines: Sequence[Line], words: Words) -> BudgetLi
 
     remarks = []
     if spending.elsewhere:
-        remarks.append(words.many("programme.elsewhere", len(spending.elsewhere), names=_listed(spending.elsewhere, words)))
+        remarks.append(words.many("programme.elsewhere", len(spending.elsewhere), names=_list(spending.elsewhere, words)))
     if spending.lost:
-        remarks.append(words.many("programme.lost", len(spending.lost), names=_listed(spending.lost, words)))
+        remarks.append(words.many("programme.lost", len(spending.lost), names=_list(spending.lost, words)))
     if spending.unknown:
         names = [line.title for line in lines if line.number - 1 in spending.unknown]
-        remarks.append(words.many("programme.unknown", len(names), names=_listed(names, words)))
+        remarks.append(words.many("programme.unknown", len(names), names=_list(names, words)))
     return BudgetLine(
         name(spending.dataset),
         shown(spending.budget),
@@ -251,7 +251,7 @@ def _budget(spending: Spending, lines: Sequence[Line], words: Words) -> BudgetLi
     )
 
 
-def _listed(names: Sequence[str], words: Words) -> str:
+def _list(names: Sequence[str], words: Words) -> str:
     shown = ", ".join(f"“{name(one)}”" for one in names[:_MOST_LISTED])
     more = len(names) - _MOST_LISTED
     return shown if more <= 0 else f"{shown} {words.many('programme.more', more)}"
@@ -276,7 +276,7 @@ def _agreement(one: Agreement, releases: Sequence[Release], links: Sequence[Link
         dataset=name(one.quantity.dataset),
         direct=_some(links, one.direct),
         summed=_some(links, one.summed),
-        more=_hidden(len(one.direct), len(one.summed), words),
+        more=_tell_hidden(len(one.direct), len(one.summed), words),
         cells=words.number(one.cells),
         widest=f"{cell}: {widest}" if cell else widest,
         told=told,
@@ -297,7 +297,7 @@ def _some(links: Sequence[Link], places: Sequence[int]) -> tuple[Link, ...]:
     return tuple(links[place] for place in places[:_MOST_LISTED])
 
 
-def _hidden(direct: int, summed: int, words: Words) -> str:
+def _tell_hidden(direct: int, summed: int, words: Words) -> str:
     more = max(0, direct - _MOST_LISTED) + max(0, summed - _MOST_LISTED)
     return words.many("programme.more", more) if more else ""
 
@@ -312,7 +312,7 @@ def _title(one: Agreement, release: Release, words: Words) -> str:
         and column.removeprefix(line["name"]) == one.quantity.output
     )
     order = value_columns(line)[column]
-    titled = about.statistic(column).label or title_words(worded(line, about), f"{order} % quantile" if order else "")
+    titled = about.statistic(column).label or title_words(apply_words(line, about), f"{order} % quantile" if order else "")
     keys = " × ".join(title_of(about, key) for key in one.keys)
     return words("programme.by", what=words.said(titled), keys=keys) if keys else words.said(titled)
 
@@ -325,7 +325,7 @@ def _totals(one: TotalsAgreement, releases: Sequence[Release], links: Sequence[L
         dataset=name(one.dataset),
         direct=_some(links, one.releases),
         summed=(),
-        more=_hidden(len(one.releases), 0, words),
+        more=_tell_hidden(len(one.releases), 0, words),
         cells="",
         widest="",
         told=words("programme.same" if one.same else "programme.differ"),

@@ -98,10 +98,10 @@ def _basic(document: Mapping[str, Any], about: About, day: str) -> dict[str, Yam
         "data_curators": [publisher or facts.question("who publishes the data product?")],
         "intended_use": facts.question("what is the data product to be used for?"),
         "data_product_type": "Summary statistics",
-        "data_product_region": _joined(
+        "data_product_region": _join(
             universe, facts.question("which region do the data describe, and the law of which region applies?")
         ),
-        "description": _joined(facts.known_text(about, "description"), what_words(document, about)),
+        "description": _join(facts.known_text(about, "description"), what_words(document, about)),
         "publication_date": day,
     }
 
@@ -110,7 +110,7 @@ def _variant(document: Mapping[str, Any]) -> dict[str, Yaml]:
     return {
         "variant_name": _VARIANTS.get(document["guarantee"]["effective"]["kind"], "Custom"),
         "data_domain": facts.domain_words(document),
-        "unprotected_quantities": _joined(unprotected_words(document), _public_words()),
+        "unprotected_quantities": _join(unprotected_words(document), _public_words()),
     }
 
 
@@ -121,19 +121,19 @@ def _public_words() -> str:
 
 
 def _loss(document: Mapping[str, Any], guarantee: Guarantee) -> dict[str, Yaml]:
-    known = {_SYMBOLS[symbol]: _rounded_up(value) for symbol, value in parameters(guarantee.effective) if symbol in _SYMBOLS}
-    pair = {"epsilon": _rounded_up(guarantee.epsilon), "delta": _rounded_up(guarantee.report_delta)}
+    known = {_SYMBOLS[symbol]: _round_up(value) for symbol, value in parameters(guarantee.effective) if symbol in _SYMBOLS}
+    pair = {"epsilon": _round_up(guarantee.epsilon), "delta": _round_up(guarantee.report_delta)}
     return {
         "privacy_unit": "person",
         "privacy_unit_details": facts.unit_words(guarantee),
         "privacy_parameters": known or pair,
-        "privacy_parameters_details": _joined(
+        "privacy_parameters_details": _join(
             facts.parameters_words(guarantee), detection_words(guarantee), facts.population_words(document)
         ),
     }
 
 
-def _rounded_up(value: Fraction | float) -> float:
+def _round_up(value: Fraction | float) -> float:
     """A number of at most twelve digits that is not below the value, as readers of YAML show it."""
     return float(decimal_up(value, 12))
 
@@ -142,13 +142,13 @@ def _model(document: Mapping[str, Any], guarantee: Guarantee) -> dict[str, Yaml]
     return {
         "model_name": "Central",
         "model_name_details": "The custodian reads the rows and publishes noisy statistics only.",
-        "actors": _joined(
+        "actors": _join(
             people_words(document),
             "Readers of the publication, alone or together, are the adversaries; they may know the data of everybody else.",
             facts.question("who can see the rows, the ledger and unpublished results, and why are they trusted?"),
         ),
         "release_type": "One release",
-        "release_type_details": _joined(
+        "release_type_details": _join(
             facts.budget_words(document, guarantee),
             facts.question("will the same data be published again, and when does the budget begin anew?"),
         ),
@@ -161,17 +161,17 @@ def _model(document: Mapping[str, Any], guarantee: Guarantee) -> dict[str, Yaml]
 def _implementation(document: Mapping[str, Any]) -> dict[str, Yaml]:
     inspected = str(document.get("inspected", ""))
     return {
-        "preprocessing_and_hyperparameter_tuning": _joined(
+        "preprocessing_and_hyperparameter_tuning": _join(
             *facts.preparation_lines(document),
             inspected,
             facts.question("were bounds, categories, groups or the spend chosen by looking at these data?"),
         ),
-        "mechanisms": _joined(*facts.mechanism_lines(document), facts.IMPLEMENTATION, f"Library: {document['library']}."),
+        "mechanisms": _join(*facts.mechanism_lines(document), facts.IMPLEMENTATION, f"Library: {document['library']}."),
         "justification": facts.question("why this guarantee, this unit and these statistics, and who decided it?"),
     }
 
 
-def _joined(*texts: str) -> str:
+def _join(*texts: str) -> str:
     """The texts that there are, one below the other, as items of a list if there are several."""
     known = [text for text in texts if text]
     return known[0] if len(known) == 1 else "\n".join(f"- {text}" for text in known)

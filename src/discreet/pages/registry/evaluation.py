@@ -46,7 +46,7 @@ class Item:
 
     @property
     def status(self) -> str:
-        """Whether the document answers all of it."""
+        """True if the document answers all of it."""
         if self.warning:
             return "warning"
         return "open" if self.questions else "answered"
@@ -195,7 +195,7 @@ def _hazards(document: Mapping[str, Any], guarantee: Guarantee) -> tuple[Item, .
         Item("A unit smaller than a person", (facts.unit_words(guarantee),), (_MORE_ROWS,)),
         _exact_numbers(document, guarantee),
         Item("Groups that exist because of one person", (_GROUPS,)),
-        Item("Bounds and choices taken from the data", (_chosen(document),), (_CHOSEN,), warning="inspected" in document),
+        Item("Bounds and choices taken from the data", (_inspect(document),), (_CHOSEN,), warning="inspected" in document),
         Item("Releases that add up", (facts.composition_words(document), _budget(document, guarantee)), (_ELSEWHERE,)),
         Item("Rounding and randomness", (facts.IMPLEMENTATION,)),
         Item(
@@ -241,7 +241,7 @@ def _exact_numbers(document: Mapping[str, Any], guarantee: Guarantee) -> Item:
     return Item("Exact numbers next to noisy ones", (unprotected_words(document), facts.parameters_words(guarantee), *told))
 
 
-def _chosen(document: Mapping[str, Any]) -> str:
+def _inspect(document: Mapping[str, Any]) -> str:
     return (
         name(str(document["inspected"]))
         if "inspected" in document

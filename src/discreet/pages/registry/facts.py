@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.domain.about import About
 from discreet.domain.declared_words import list_names, step_words
-from discreet.domain.neighbours import neighbours_of, relation_named
+from discreet.domain.neighbours import find_relation, neighbours_of
 from discreet.exact.figures import name, number
 from discreet.exact.numbers import decimal_up, exact
 from discreet.pages.report.appendix import laws_of, noises_of
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 MARK = "QUESTION FOR THE CUSTODIAN"
-"""What begins every text that the document cannot answer."""
+"""The beginning of every text that the document cannot answer."""
 
 IMPLEMENTATION = (
     "Noise is drawn exactly from its stated law in integer arithmetic; no floating-point number meets it. Random bits are "
@@ -64,7 +64,7 @@ def unit_words(guarantee: Guarantee) -> str:
     """Whose data are protected, and which tables are compared."""
     rows = guarantee.rows_per_person
     most = "one row" if rows == 1 else f"up to {number(rows)} rows"
-    change = relation_named(guarantee.relation).change
+    change = find_relation(guarantee.relation).change
     beside = ""
     if guarantee.semi_adjacency is not None:
         beside = f" Compared are tables with the same exact totals that differ in at most {guarantee.semi_adjacency} rows."
@@ -118,7 +118,7 @@ def preparation_lines(document: Mapping[str, Any]) -> list[str]:
 
 
 def post_processing_words(document: Mapping[str, Any]) -> str:
-    """What was computed from the noisy integers."""
+    """The post-processing of the noisy integers."""
     return (
         "Means, shares, variances, intervals and all views are functions of the noisy integers and of public values; they "
         f"cost nothing. {covered_words(document['interval'])}"
@@ -126,7 +126,7 @@ def post_processing_words(document: Mapping[str, Any]) -> str:
 
 
 def composition_words(document: Mapping[str, Any]) -> str:
-    """How the parts of the release, and the releases of the data set, add up."""
+    """The composition of the parts of the release, and of the releases of the data set."""
     queries, joint = len(document["noise"]), exact(document["joint"], "joint")
     less = f", and together they cost {decimal_up(joint, 3)} of the sum by a proof for these queries" if joint < 1 else ""
     return (

@@ -14,12 +14,12 @@ from discreet.pages.registry.yaml_text import yaml_text
 from discreet.pages.report.files import template, write_page
 from discreet.releases.document import Release
 
-__all__ = ["registered", "render_evaluation", "write_registration"]
+__all__ = ["render_evaluation", "write_registration", "write_registry_entry"]
 
 _TEMPLATE = Path(__file__).with_name("evaluation.html.jinja")
 
 
-def registered(release: Release, published: str | None = None) -> str:
+def write_registry_entry(release: Release, published: str | None = None) -> str:
     """The entry of a release for the registry of deployments, as YAML.
 
     Raises:
@@ -53,9 +53,9 @@ def write_registration(
     The entry has the name that the registry asks for: lower-case letters, digits and underscores.
 
     Raises:
-        ArgumentError: as `registered`, or the files cannot be written.
+        ArgumentError: as `write_registry_entry`, or the files cannot be written.
     """
-    written, page = registered(release, published), render_evaluation(release)
+    written, page = write_registry_entry(release, published), render_evaluation(release)
     place = folder / f"{slug(release.shown(0))}.yaml"
     try:
         replace_file(place, lambda path: path.write_text(written, encoding="utf-8"))

@@ -28,7 +28,7 @@ def label_in(about: About, column: str, value: object, words: Words) -> str:
 
 
 def quality_words(document: Mapping[str, Any]) -> str:
-    """What the flags of the tables mean; empty where the release has no rule of quality."""
+    """The meaning of the flags of the tables; empty where the release has no rule of quality."""
     if "quality" not in document:
         return ""
     rule = quality_in(document)

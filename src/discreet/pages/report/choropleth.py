@@ -1,7 +1,7 @@
 """Maps of the numbers: areas in five classes, with a legend, drawn as SVG inside the page.
 
 The shapes are those that the texts of the release have (`domain.maps`); they stand once in the page, and every map uses
-them. The table beside a map has all of its numbers.
+them. The table next to a map has all of its numbers.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def maps_of(
         return None, {}
     keys = next([*map(_key, one["values"])] for one in document["columns"] if one["name"] == shapes.column)
     found = {
-        sheet.anchor: _drawn(sheet, shapes, keys, by.index(shapes.column), (about, words))
+        sheet.anchor: _draw_areas(sheet, shapes, keys, by.index(shapes.column), (about, words))
         for sheet in sheets
         if sheet.few and sheet.table.by == by and sheet.table.values
     }
@@ -86,7 +86,7 @@ def _key(value: object) -> str | None:
     return None if value is None else key_of(value)
 
 
-def _drawn(sheet: Sheet, shapes: Map, keys: Sequence[str | None], place: int, told: tuple[About, Words]) -> Choropleth:
+def _draw_areas(sheet: Sheet, shapes: Map, keys: Sequence[str | None], place: int, told: tuple[About, Words]) -> Choropleth:
     about, words = told
     there = {one.key for one in shapes.shapes}
     values = [value if key in there else None for key, value in zip(keys, sheet.table.values, strict=True)]
@@ -129,14 +129,14 @@ def _areas(shapes: Map, rows: Mapping[str, tuple[Row, str]], place: int, told: t
     for number, shape in enumerate(shapes.shapes):
         if shape.key in rows:
             row, style = rows[shape.key]
-            found.append(Area(number, style, _said(row, place, words)))
+            found.append(Area(number, style, _describe_row(row, place, words)))
         else:
             label = about.column(shapes.column).categories.get(shape.key) or name(shape.key)
             found.append(Area(number, "outside", words("report.map.area", label=label, value=words("report.map.outside"))))
     return tuple(found)
 
 
-def _said(row: Row, place: int, words: Words) -> str:
+def _describe_row(row: Row, place: int, words: Words) -> str:
     """The label, the value, the interval and the class of quality of a row."""
     value = row.value if row.interval == "–" else f"{row.value} ({row.interval})"
     said = words("report.map.area", label=row.labels[place], value=value)

@@ -67,7 +67,7 @@ class CrossTable:
 def cross_of(table: NumberTable, rows: Sequence[Row], subtotals: Subtotals, partial: frozenset[str]) -> CrossTable | None:
     """The cross table of the rows of a table; None for one group, too many columns or cells, or combinations left out.
 
-    What is added up over a column whose bins leave rows out (`partial_columns`) is no subtotal, and gets none.
+    What is added up over a column whose bins leave rows out (`partial_columns`) is not a subtotal, and gets none.
     """
     found = {row.labels[: len(table.by)]: row for row in rows}
     sizes = [list(dict.fromkeys(labels)) for labels in zip(*found, strict=True)]
@@ -79,7 +79,7 @@ def cross_of(table: NumberTable, rows: Sequence[Row], subtotals: Subtotals, part
     of_row = {} if table.by[across] in partial else subtotals.get(frozenset(names), {})
     of_column = {} if partial.intersection(names) else subtotals.get(frozenset({table.by[across]}), {})
     if table.family != "rows":  # a noisy table has every group: one with other groups has other bins
-        of_row = of_row if {_sorted(labels, names) for labels in down} <= {*of_row} else {}
+        of_row = of_row if {_sort_labels(labels, names) for labels in down} <= {*of_row} else {}
         of_column = of_column if {(one,) for one in sizes[across]} <= {*of_column} else {}
     total = _finder(of_row, names)
     lines = tuple(
@@ -127,10 +127,10 @@ def _span(down: Sequence[tuple[str, ...]], place: int, depth: int) -> int:
 
 def _finder(totals: Mapping[tuple[str, ...], str], names: Sequence[str]) -> Callable[[Sequence[str]], str]:
     """The subtotal of some labels, which stand in the order of these names; 0 for a group that is not listed."""
-    return lambda labels: totals.get(_sorted(labels, names), "0") if totals else ""
+    return lambda labels: totals.get(_sort_labels(labels, names), "0") if totals else ""
 
 
-def _sorted(labels: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+def _sort_labels(labels: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     """The labels in the order of the sorted names."""
     return tuple(labels[place] for place in sorted(range(len(names)), key=names.__getitem__))
 

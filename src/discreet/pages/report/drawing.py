@@ -185,7 +185,7 @@ def _wait_for_answer(process: subprocess.Popen[bytes], line: bytes) -> bytes:
 @contextmanager
 def begin_drawing() -> Iterator[Artist]:
     """A process that draws. It begins to load its modules, which takes half a second, and has ended afterwards."""
-    process = _begun()
+    process = _begin()
     try:
         yield Artist(process)
     finally:
@@ -195,7 +195,7 @@ def begin_drawing() -> Iterator[Artist]:
                 pass  # its pipes are closed, and it is waited for
 
 
-def _begun() -> subprocess.Popen[bytes] | None:
+def _begin() -> subprocess.Popen[bytes] | None:
     if not sys.executable or not can_draw():
         return None
     command = [sys.executable, "-P", str(Path(__file__).with_name("_vega.py"))]

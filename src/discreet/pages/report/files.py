@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from discreet.errors import ArgumentError
 from discreet.exact.files import replace_file
-from discreet.exact.given_paths import given_path, reason
+from discreet.exact.given_paths import reason, require_path
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -36,7 +36,7 @@ def write_page(page: str, path: str | Path, *, named: str) -> Path:
     Raises:
         ArgumentError: the file cannot be written.
     """
-    place = given_path(path, named)
+    place = require_path(path, named)
     try:
         place = place / named if place.is_dir() else place
         replace_file(place, lambda path: path.write_bytes(page.encode("utf-8")))

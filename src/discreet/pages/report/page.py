@@ -27,7 +27,7 @@ def render(release: Release, artist: Artist | None = None, *, language: str | No
     Args:
         release: the release that the page shows.
         artist: the process that draws the pictures; None starts one when it is needed.
-        language: of the page, such as "de"; left out, that of the texts of the release, English where pages have no words
+        language: of the page, such as "de"; left out, the language of the texts, English where pages have no words
             in it. Labels of the release stay in their own language (`Release.labelled`).
 
     Raises:

@@ -29,7 +29,7 @@ from discreet.pages.report.words import title_words
 from discreet.pages.words import Words
 from discreet.privacy.coordinates import Budget
 from discreet.releases.guarantee import Guarantee
-from discreet.releases.labelled import title_of, worded
+from discreet.releases.labelled import apply_words, title_of
 from discreet.releases.worded import QUALITY
 
 __all__ = ["Picture", "Sketch", "illustrations", "pictures_of", "profile_of"]
@@ -75,7 +75,7 @@ def illustrations(
         return None, ()
     profile = [sketch for sketch in [profile_of(guarantee)] if sketch is not None]
     sketches = [*profile, *pictures_of(document, about, words)]
-    drawn = _drawn([_in_form_of(words, sketch.chart) for sketch in sketches], artist)
+    drawn = _draw([_in_form_of(words, sketch.chart) for sketch in sketches], artist)
     found = [
         Picture(words.said(one.title), words.said(one.words), source) for one, source in zip(sketches, drawn, strict=False)
     ]  # all or none
@@ -88,7 +88,7 @@ def _in_form_of(words: Words, chart: Chart) -> Chart:
     return chart if form["decimal"] == "." else {**chart, "config": {"locale": {"number": form}}}
 
 
-def _drawn(charts: Sequence[Chart], artist: Artist | None) -> list[str]:
+def _draw(charts: Sequence[Chart], artist: Artist | None) -> list[str]:
     if not charts:
         return []
     with begin_drawing() if artist is None else nullcontext(artist) as drawing:
@@ -166,7 +166,7 @@ def _quantiles(
     ]
     if not points:
         return None
-    title, axis = title_words(worded(statistic, about)), title_of(about, statistic["column"])
+    title, axis = title_words(apply_words(statistic, about)), title_of(about, statistic["column"])
     return _sketch(title, points, quantile_chart(points, title=axis, share=words("report.pictures.share")))
 
 
@@ -185,7 +185,7 @@ def _multiples(
         for row, (panel, bar) in enumerate(zip(panels, bars, strict=True))
         if columns[column][row] is not None
     ]
-    title = about.statistic(column).label or title_words(worded(statistic, about))
+    title = about.statistic(column).label or title_words(apply_words(statistic, about))
     return _sketch(title, points, multiples_chart(points)) if points else None
 
 
@@ -209,7 +209,7 @@ def _histogram(statistic: Mapping[str, Any], frame: Sequence[Mapping[str, Any]],
     ]
     if not points:
         return None
-    title, axis = title_words(worded(statistic, about)), title_of(about, statistic["column"])
+    title, axis = title_words(apply_words(statistic, about)), title_of(about, statistic["column"])
     return _sketch(title, points, histogram_chart(points, title=axis, rows=words("report.pictures.rows")))
 
 

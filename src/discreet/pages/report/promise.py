@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil, exp
 
-from discreet.domain.neighbours import relation_named
+from discreet.domain.neighbours import find_relation
 from discreet.exact.figures import amount, number, percent_up
 from discreet.exact.numbers import decimal_up, text
 from discreet.privacy.coordinates import Budget, parameters
@@ -20,7 +20,7 @@ _FALSE_ALARMS = Fraction(1, 20)
 def comparison_words(guarantee: Guarantee) -> str:
     """The publications that the promise compares."""
     start = "Compare this publication with one in which any one person's data had been"
-    compared = relation_named(guarantee.relation).compared
+    compared = find_relation(guarantee.relation).compared
     if guarantee.semi_adjacency is None:
         return f"{start} {compared}."
     others = others_words(guarantee.semi_adjacency)
@@ -40,7 +40,7 @@ def detection_words(guarantee: Guarantee) -> str:
         tables = compared_tables(guarantee.semi_adjacency)
         attacker = f"the exact totals and wants to find out from which of two {tables} the other numbers were made"
     else:
-        attacker = f"the data of all others and wants to find out {relation_named(guarantee.relation).guess}"
+        attacker = f"the data of all others and wants to find out {find_relation(guarantee.relation).guess}"
     return (
         f"Somebody who knows {attacker}, and accepts a false alarm in {percent_up(_FALSE_ALARMS)} of cases, succeeds in at "
         f"most {percent_up(_power(guarantee))}; by mere guessing it would be {percent_up(_FALSE_ALARMS)}."
@@ -49,7 +49,7 @@ def detection_words(guarantee: Guarantee) -> str:
 
 def figures_of(guarantee: Guarantee) -> tuple[tuple[str, str], ...]:
     """The guarantee in figures: as it was spent, as (ε, δ), and the tables for which it holds."""
-    holds = relation_named(guarantee.relation).holds
+    holds = find_relation(guarantee.relation).holds
     if guarantee.semi_adjacency is not None:
         holds = compared_tables(guarantee.semi_adjacency)
     return (

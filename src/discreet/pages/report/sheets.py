@@ -34,12 +34,12 @@ class Sheet:
 
     @property
     def is_long(self) -> bool:
-        """Whether its heads have to stay in sight, and a filter helps."""
+        """True if its heads have to stay in sight, and a filter helps."""
         return not self.few or len(self.few) > _MOST_LISTED
 
     @property
     def is_narrow(self) -> bool:
-        """Whether three of its rows fit beside each other on paper."""
+        """True if three of its rows fit next to each other on paper."""
         widths = (sum(map(len, (*row.labels, row.value, row.interval))) for row in self.few)
         return bool(self.few) and max(widths) <= _NARROW
 
@@ -75,7 +75,7 @@ def _read(table: NumberTable) -> tuple[NumberTable, tuple[Row, ...]]:
 
 
 def key_numbers(document: Mapping[str, Any], guarantee: Guarantee, sheets: Sequence[Sheet], words: Words) -> tuple[Key, ...]:
-    """What a reader wants first: the numbers themselves where they are few, else how many there are, and how good."""
+    """The key numbers: the numbers themselves where they are few, else how many there are, and how good."""
     single = [sheet for sheet in sheets if len(sheet.few) == 1]
     keys = [Key(one.few[0].value, one.table.title, one.few[0].interval) for one in single[:_MOST_KEYS]]
     rows = neighbours_of(document["plan"]["neighbours"]).rows

@@ -12,7 +12,7 @@ from discreet.exact.figures import decimals_for, name, outwards
 from discreet.pages.report.words import kept_words, title_words
 from discreet.pages.words import Words
 from discreet.releases.frames import value_columns
-from discreet.releases.labelled import title_of, unit_of, worded
+from discreet.releases.labelled import apply_words, title_of, unit_of
 from discreet.releases.worded import QUALITY
 from discreet.statistics.registry import by_word
 
@@ -95,7 +95,7 @@ def tables_of(document: Mapping[str, Any], about: About, words: Words) -> Iterat
     frames = document.get("frames", ())
     for statistic in document["statistics"]:
         for column, part in _parts_of(statistic, columns, {frame["name"] for frame in frames}).items():
-            own = about.statistic(column).label or title_words(worded(statistic, about), part)
+            own = about.statistic(column).label or title_words(apply_words(statistic, about), part)
             table = _table(own, column, columns, labels, (statistic, about, words))
             every = len(columns[column]) if "table" not in document else document["table"]["rows"]
             yield table if "table" not in document else _beginning(table, every, len(columns[column]), words)
@@ -130,7 +130,7 @@ def _frame_tables(
     ends = {f"{column}{end}" for column in numbers for end in ("", "_low", "_high", QUALITY)}
     labels = [column for column in columns if column not in ends]
     asked = next((one for one in statistics if one["name"] == frame["name"]), None) or _tables_of_frame(frame, statistics)
-    title = name(frame["name"]) if asked is None else title_words(worded(asked, about))
+    title = name(frame["name"]) if asked is None else title_words(apply_words(asked, about))
     if asked is not None and "tables" in asked:
         title = f"{title} by {' × '.join(title_of(about, label) for label in labels if not label.endswith('_consistent'))}"
     title = about.statistic(frame["name"]).label or title
@@ -184,7 +184,7 @@ def _table(
 
 
 def _family(statistic: Mapping[str, Any]) -> str:
-    """What subtotals of its numbers have in common with them."""
+    """The facts that subtotals of its numbers share with them."""
     if "tables" in statistic:
         return str(statistic["name"])
     return "rows" if statistic.get("statistic") == "count" and statistic.get("column") is None else ""

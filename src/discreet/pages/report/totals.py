@@ -185,7 +185,7 @@ def _table(part: Mapping[str, Any], about: About, words: Words) -> ExactTable:
         published = number(len(part["only"]))
         remark = f"Published for {published} of the groups only; a published group that is not listed here has no rows."
     title = f"{titles.get(kind) or capital(name(kind))} by {' × '.join(columns)}"
-    return _shown(title, (columns, values), rows, (len(cells), remark), words)
+    return _make_table(title, (columns, values), rows, (len(cells), remark), words)
 
 
 def _linear_table(part: Mapping[str, Any], words: Words) -> ExactTable:
@@ -197,14 +197,14 @@ def _linear_table(part: Mapping[str, Any], words: Words) -> ExactTable:
     )
     remark = "Each row of the data adds the coefficient of its group, 0 where none is given."
     columns = ("name",), ("sum", f"coefficients by {_ways(part)}")
-    return _shown(f"Sums over {_ways(part)}", columns, rows, (len(part["values"]), remark), words)
+    return _make_table(f"Sums over {_ways(part)}", columns, rows, (len(part["values"]), remark), words)
 
 
 def _term(*cell: Any) -> str:
     return f"{number(cell[-1])} for {' × '.join(map(name, cell[:-1]))}"
 
 
-def _shown(
+def _make_table(
     title: str,
     columns: tuple[tuple[str, ...], tuple[str, ...]],
     rows: Iterator[ExactRow],

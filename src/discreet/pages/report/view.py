@@ -83,7 +83,7 @@ def page_of(release: Release, words: Words, artist: Artist | None = None) -> Pag
     return Page(
         title=about.title or name(document["name"]),
         lead=about.description,
-        facts=(*about_facts(about, words), *_made(document, words)),
+        facts=(*about_facts(about, words), *_tell_day(document, words)),
         notes=about.notes,
         quality=said(quality_words(document)),
         dataset=name(document["dataset"]),
@@ -93,7 +93,7 @@ def page_of(release: Release, words: Words, artist: Artist | None = None) -> Pag
         comparison=said(promise.comparison_words(guarantee)),
         promise=said(name(document["guarantee"]["words"])),
         detection=said(promise.detection_words(guarantee)),
-        figures=_said(promise.figures_of(guarantee), words),
+        figures=_translate(promise.figures_of(guarantee), words),
         population=said(name(document["population"]["words"])) if "population" in document else "",
         inspected=said(name(document.get("inspected", ""))),
         profile=profile,
@@ -109,11 +109,11 @@ def page_of(release: Release, words: Words, artist: Artist | None = None) -> Pag
         steps=tuple(said(step_words(step)) for step in plan["steps"]),
         columns=_columns(plan, words),
         start=said(appendix.start_words(document, guarantee)),
-        noises=tuple(_noise_said(one, words) for one in appendix.noises_of(document)),
-        laws=_said(appendix.laws_of(document), words),
+        noises=tuple(_translate_noise(one, words) for one in appendix.noises_of(document)),
+        laws=_translate(appendix.laws_of(document), words),
         advertised=said(appendix.ordinary_words(document)),
         ordinary=tuple(replace(one, query=said(one.query)) for one in appendix.ordinary_of(document)),
-        record=_said(appendix.record_of(document, guarantee), words),
+        record=_translate(appendix.record_of(document, guarantee), words),
         plan=name(json.dumps(plan, ensure_ascii=False, sort_keys=True)),
     )
 
@@ -125,16 +125,16 @@ def _with_unknown(release: Release, words: Words) -> Release:
     return replace(release, texts=replace(about, columns=named)) if named else release
 
 
-def _made(document: Mapping[str, Any], words: Words) -> tuple[tuple[str, str], ...]:
+def _tell_day(document: Mapping[str, Any], words: Words) -> tuple[tuple[str, str], ...]:
     """The day on which the release was made, if it says so."""
     return ((words("report.made_on"), words.day(str(document["time"]))),) if "time" in document else ()
 
 
-def _said(pairs: Iterable[tuple[str, str]], words: Words) -> tuple[tuple[str, str], ...]:
+def _translate(pairs: Iterable[tuple[str, str]], words: Words) -> tuple[tuple[str, str], ...]:
     return tuple((words.said(one), words.said(other)) for one, other in pairs)
 
 
-def _noise_said(noise: Noise, words: Words) -> Noise:
+def _translate_noise(noise: Noise, words: Words) -> Noise:
     return replace(noise, query=words.said(noise.query), law=words.said(noise.law), guarantee=words.figures(noise.guarantee))
 
 

@@ -11,7 +11,7 @@ from discreet.domain.neighbours import neighbours_of
 from discreet.exact.figures import name, number
 from discreet.exact.numbers import exact, text
 from discreet.plan.recorded import PREPARED
-from discreet.releases.labelled import title_of, worded
+from discreet.releases.labelled import apply_words, title_of
 from discreet.statistics.common import title
 from discreet.statistics.registry import by_word
 
@@ -51,16 +51,16 @@ def title_words(statistic: Mapping[str, Any], part: str = "") -> str:
 
 def what_words(document: Mapping[str, Any], about: About) -> str:
     """The published statistics, groups and further tables."""
-    titles = [title_words(worded(statistic, about)) for statistic in document["statistics"]]
+    titles = [title_words(apply_words(statistic, about)) for statistic in document["statistics"]]
     shown = list_names([f"the {title[0].lower()}{title[1:]}" for title in titles])
     asked = {statistic["name"] for statistic in document["statistics"]}
     further = [name(frame["name"]) for frame in document.get("frames", ()) if frame["name"] not in asked]
     besides = f" Further tables: {list_names(further)}." if further else ""
-    return f"{capital(shown)}{_groups_words(document, about)}.{besides}{_hidden_words(document['plan'], about)}"
+    return f"{capital(shown)}{_groups_words(document, about)}.{besides}{_tell_hidden(document['plan'], about)}"
 
 
-def _hidden_words(plan: Mapping[str, Any], about: About) -> str:
-    """Which groups are not printed."""
+def _tell_hidden(plan: Mapping[str, Any], about: About) -> str:
+    """A sentence on the groups that are not printed."""
     required = [column["name"] for column in plan["schema"] if column.get("required")]
     dropped = [title_of(about, column) for column in dict.fromkeys([*plan.get("nulls_dropped", ()), *required])]
     if not dropped:

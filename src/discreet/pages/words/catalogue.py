@@ -22,7 +22,7 @@ from discreet.exact.figures import interval, name, number
 __all__ = ["MAIN", "Words", "languages", "words_in"]
 
 MAIN = "en"
-"""The language in which the library itself speaks, and that of a page whose language has no file."""
+"""The language of the library itself, and of a page whose language has no file."""
 
 _FOLDER = Path(__file__).parent
 _PLACE = re.compile(r"\{(\w+)(?::(\w))?\}")
@@ -115,7 +115,7 @@ class Words:
     # Sentences of the library -----------------------------------------------------------------------------------------
 
     def said(self, text: str) -> str:
-        """What the library says in English, in the language; a sentence that is not known stays as it is."""
+        """A sentence of the library, translated into the language; a sentence that is not known stays as it is."""
         if not self.templates or not text or len(text) > _LONGEST:
             return text
         parts = _SENTENCES.split(text)

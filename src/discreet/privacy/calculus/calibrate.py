@@ -27,7 +27,7 @@ from discreet.privacy.calculus.profile import (
     DiscreteLaplace,
     IntegerNoise,
     RoundedGaussian,
-    checked_sensitivity,
+    check_sensitivity,
 )
 from discreet.privacy.measures import GDP, ZCDP, ApproxDP, Measure, PureDP
 
@@ -51,7 +51,7 @@ def gaussian_sigma2(target: GDP | ZCDP | ApproxDP, l2_squared: Amount) -> Fracti
     """
     change = positive(l2_squared, "l2_squared")
     match target:
-        case GDP(mu=amount) | ZCDP(rho=amount) if _spent(amount):
+        case GDP(mu=amount) | ZCDP(rho=amount) if _require_positive(amount):
             return target.gaussian_variance(change)
         case ApproxDP(epsilon=epsilon, delta=delta):
             return digits_up(gaussian_sigma2(GDP.for_approx(epsilon, delta), change), _DIGITS)
@@ -67,9 +67,9 @@ def laplace_scale(target: PureDP | ZCDP | ApproxDP, l1: Amount) -> Fraction:
     change = positive(l1, "l1")
     match target:
         case PureDP(epsilon=epsilon) | ApproxDP(epsilon=epsilon):
-            return PureDP(_spent(epsilon)).laplace_scale(change)
+            return PureDP(_require_positive(epsilon)).laplace_scale(change)
         case ZCDP(rho=rho):
-            return digits_up(change / sqrt_down(2 * _spent(rho)), _DIGITS)
+            return digits_up(change / sqrt_down(2 * _require_positive(rho)), _DIGITS)
     raise ArgumentError(f"target={type(target).__name__}: Laplace noise meets PureDP, ApproxDP or ZCDP")
 
 
@@ -80,7 +80,7 @@ def least_noise(kind: type[IntegerNoise], target: Measure, sensitivity: int) -> 
         ArgumentError: when the kind cannot meet the measure of the target (Gaussian noise is never pure, a discrete
             Gaussian is not GDP), and for targets of 0.
     """
-    checked_sensitivity(sensitivity)
+    check_sensitivity(sensitivity)
     match target:
         case ApproxDP():
             noise = _least_by_profile(kind, target, sensitivity)
@@ -144,8 +144,8 @@ def _least_by_profile(kind: type[IntegerNoise], target: ApproxDP, sensitivity: i
 def _gaussian_start(kind: type[IntegerNoise], target: ApproxDP, sensitivity: int) -> Fraction:
     """A σ that certainly suffices: by GDP for the rounded law, by zCDP for the discrete one."""
     if kind is RoundedGaussian:
-        return sensitivity / _spent(GDP.for_approx(target.epsilon, target.delta).mu)
-    rho = _spent(ZCDP.for_approx(target.epsilon, target.delta).rho)
+        return sensitivity / _require_positive(GDP.for_approx(target.epsilon, target.delta).mu)
+    rho = _require_positive(ZCDP.for_approx(target.epsilon, target.delta).rho)
     return sensitivity / sqrt_down(2 * rho)
 
 
@@ -159,7 +159,7 @@ def _gaussian_kind(kind: type[IntegerNoise]) -> type[RoundedGaussian] | type[Dis
     )
 
 
-def _spent(value: Fraction) -> Fraction:
+def _require_positive(value: Fraction) -> Fraction:
     """A parameter of the target by which something is divided."""
     if not value > 0:
         raise ArgumentError("target: a guarantee of 0 would need infinite noise; spend something")

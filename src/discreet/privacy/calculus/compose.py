@@ -113,7 +113,7 @@ def _check_part(item: object) -> tuple[Part, int]:
             "add others up instead: g + h"
         )
     if isinstance(part, ApproxDP) and part.delta and count * part.delta.denominator.bit_length() > _MOST_DIGITS:
-        raise ArgumentError(f"parts: {count} repetitions of a δ with so many digits; round it, or add them up: k * g")
+        raise ArgumentError(f"parts: {count} repetitions of a δ with too many digits; round it, or add them up: k * g")
     return part, count
 
 

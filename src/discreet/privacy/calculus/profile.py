@@ -44,7 +44,7 @@ class DiscreteLaplace:
 
     def __init__(self, scale: Amount, sensitivity: int = 1) -> None:
         object.__setattr__(self, "scale", positive(scale, "scale"))
-        object.__setattr__(self, "sensitivity", checked_sensitivity(sensitivity))
+        object.__setattr__(self, "sensitivity", check_sensitivity(sensitivity))
 
     @property
     def guarantee(self) -> PureDP:
@@ -80,7 +80,7 @@ class RoundedGaussian:
 
     def __init__(self, sigma2: Amount, sensitivity: int = 1) -> None:
         object.__setattr__(self, "sigma2", positive(sigma2, "sigma2"))
-        object.__setattr__(self, "sensitivity", checked_sensitivity(sensitivity))
+        object.__setattr__(self, "sensitivity", check_sensitivity(sensitivity))
 
     @property
     def guarantee(self) -> GDP:
@@ -113,7 +113,7 @@ class DiscreteGaussian:
 
     def __init__(self, sigma2: Amount, sensitivity: int = 1) -> None:
         object.__setattr__(self, "sigma2", positive(sigma2, "sigma2"))
-        object.__setattr__(self, "sensitivity", checked_sensitivity(sensitivity))
+        object.__setattr__(self, "sensitivity", check_sensitivity(sensitivity))
 
     @property
     def guarantee(self) -> ZCDP:
@@ -145,7 +145,7 @@ class DiscreteGaussian:
 IntegerNoise = DiscreteLaplace | RoundedGaussian | DiscreteGaussian
 
 
-def checked_sensitivity(value: int) -> int:
+def check_sensitivity(value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ArgumentError(f"sensitivity={value!r}: must be an integer of at least 1")
     return value

@@ -13,7 +13,7 @@ from typing import Any
 
 from discreet.errors import ArgumentError
 from discreet.exact.numbers import Amount, exact
-from discreet.releases.derived.certainty import checked_confidence
+from discreet.releases.derived.certainty import check_confidence
 from discreet.releases.derived.fieller import Interval
 from discreet.releases.derived.groups import match
 from discreet.releases.derived.linear import Linear
@@ -45,7 +45,7 @@ def before_sampling(sampled: Numbers | Release, *, over: Numbers | None = None, 
         ArgumentError: no sampled rows, a private number of rows behind `sample(rows=…)`, other statistics than counts and
             sums, a sum of values of both signs that is not divided, or numbers of which only an interval is known.
     """
-    level = checked_confidence(confidence)
+    level = check_confidence(confidence)
     top = operand(sampled, "sampled")
     design = _design(top)
     if over is not None:

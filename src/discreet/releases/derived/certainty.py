@@ -11,10 +11,10 @@ from discreet.releases.derived.fieller import Interval, quotient_interval, quoti
 from discreet.releases.derived.linear import LEVEL, Linear
 from discreet.releases.derived.reading import Printed, Published
 
-__all__ = ["box_of", "checked_confidence", "difference_interval", "ratio_interval"]
+__all__ = ["box_of", "check_confidence", "difference_interval", "ratio_interval"]
 
 
-def checked_confidence(confidence: Amount) -> Fraction:
+def check_confidence(confidence: Amount) -> Fraction:
     """The probability with which each interval holds. Raises ArgumentError."""
     level = exact(confidence, "confidence")
     if not 0 < level < 1:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from discreet.errors import ArgumentError
 from discreet.exact.numbers import Amount
-from discreet.releases.derived.certainty import checked_confidence, difference_interval
+from discreet.releases.derived.certainty import check_confidence, difference_interval
 from discreet.releases.derived.groups import match
 from discreet.releases.derived.operands import Numbers, check_units
 from discreet.releases.derived.ratio import operand, ratio_figure
@@ -39,7 +39,7 @@ def change(before: Numbers | Release, after: Numbers | Release, *, confidence: A
         ArgumentError: numbers of different quantities, operands that share no group, or printed intervals that do not reach
             the confidence together.
     """
-    level = checked_confidence(confidence)
+    level = check_confidence(confidence)
     early, late = operand(before, "before"), operand(after, "after")
     if early.quantity.dataset and late.quantity.dataset and not _alike(early, late):
         raise ArgumentError(
@@ -71,7 +71,7 @@ def change(before: Numbers | Release, after: Numbers | Release, *, confidence: A
 
 
 def _notes(early: Numbers, late: Numbers) -> tuple[str, ...]:
-    """What a reader has to know of both."""
+    """The notes on both that a reader has to know."""
     constants = not (early.quantity.dataset and late.quantity.dataset)
     other = () if constants or early.quantity.prepared == late.quantity.prepared else (OTHERWISE,)
     return (*other, *((RANDOM,) if early.quantity.random or late.quantity.random else ()))

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from discreet.errors import ArgumentError
 from discreet.exact.numbers import Amount
-from discreet.releases.derived.certainty import checked_confidence
+from discreet.releases.derived.certainty import check_confidence
 from discreet.releases.derived.linear import Cell, Linear
 from discreet.releases.derived.operands import Key, Numbers, check_units
 from discreet.releases.derived.ratio import operand
@@ -35,7 +35,7 @@ def combine(*releases: Numbers | Release, confidence: Amount = "0.95") -> Derive
         ArgumentError: fewer than two, different quantities or groups, prepared tables that were drawn for each release, or
             numbers of which only intervals are known.
     """
-    level = checked_confidence(confidence)
+    level = check_confidence(confidence)
     ones = [operand(one, f"release {place + 1}") for place, one in enumerate(releases)]
     _check(ones)
     shared = [key for key in ones[0].cells if all(_cell_of(other, ones[0].keys, key) is not None for other in ones)]
@@ -54,7 +54,7 @@ def combine(*releases: Numbers | Release, confidence: Amount = "0.95") -> Derive
         (("mean", tuple(figures)),),
         level,
         tuple(one.source for one in ones),
-        tuple(_left_out(one, ones[0].keys, shared) for one in ones),
+        tuple(_find_left_out(one, ones[0].keys, shared) for one in ones),
     )
 
 
@@ -87,7 +87,7 @@ def _cell_of(one: Numbers, keys: tuple[str, ...], key: Key) -> Linear | None:
     return found if isinstance(found, Linear) else None
 
 
-def _left_out(one: Numbers, keys: tuple[str, ...], shared: Sequence[Key]) -> tuple[Key, ...]:
+def _find_left_out(one: Numbers, keys: tuple[str, ...], shared: Sequence[Key]) -> tuple[Key, ...]:
     """The groups of one operand that are not in all of them."""
     places = [keys.index(name) for name in one.keys]
     kept = {tuple(key[place] for place in places) for key in shared}

@@ -69,10 +69,10 @@ def _upper_end(a: Fraction, b: Fraction, width: Fraction, half: Callable[[Fracti
     q(θ) ≤ half(t) + |θ - t|·width for every t (Lemma D4), so the set lies in {θ: θb - a ≤ half(t) + |θ - t|·width}, whose
     upper end is the root of an increasing function. Every t gives a bound; t near the end gives a close one.
     """
-    theta = _rounded(a / b, Fraction(0))
+    theta = _round(a / b, Fraction(0))
     best = _root(a, b, width, theta, wide := half(theta))
     for _ in range(_ROUNDS):
-        nearer = _rounded(best, wide / b)
+        nearer = _round(best, wide / b)
         if nearer == theta:
             break
         theta = nearer
@@ -87,7 +87,7 @@ def _root(a: Fraction, b: Fraction, width: Fraction, t: Fraction, half: Fraction
     return (a + half - t * width) / (b - width)
 
 
-def _rounded(theta: Fraction, half: Fraction) -> Fraction:
+def _round(theta: Fraction, half: Fraction) -> Fraction:
     """θ on a grid that is coarse for an interval of ± half: any t serves, and groups then share the laws of sums."""
     size = max(abs(theta) / 128, half / 16)
     if size == 0:

@@ -17,7 +17,7 @@ class Matched:
     """The groups that two operands share.
 
     Args:
-        keys: the columns of the groups: those of the first operand.
+        keys: the columns of the groups: the columns of the first operand.
         pairs: for each group the number of the first operand and of the second.
         first_only: groups that the second operand has no number for.
         second_only: groups of the second operand that the first has no number for.

@@ -15,7 +15,7 @@ from discreet.domain.row_samples import dyadic_below
 from discreet.domain.words import one_line
 from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact.canonical import canonical
-from discreet.exact.given_paths import content_of, reason, shown_path
+from discreet.exact.given_paths import content_of, quote_path, reason
 from discreet.exact.numbers import Amount, exact, text
 from discreet.plan.recorded import PREPARED
 from discreet.releases.derived.linear import Linear, constant
@@ -35,7 +35,7 @@ _MOST_ROWS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """What a number is a number of: two numbers of different quantities are never subtracted or averaged.
+    """The quantity of a number: two numbers of different quantities are never subtracted or averaged.
 
     Args:
         dataset: the data set; empty for public constants.
@@ -105,11 +105,11 @@ def numbers(
     if release.parts:
         raise ArgumentError("release: is too large to derive numbers from; release the groups that are needed by themselves")
     document = release.document
-    chosen = _chosen(document, statistic)
+    chosen = _choose_output(document, statistic)
     keys = tuple(_labels(document))
-    kept = _columns_kept(keys, by, "by") if by is not None else keys
+    kept = _choose_columns(keys, by, "by") if by is not None else keys
     fixed = {name: label_of(value) for name, value in (at or {}).items()}
-    _columns_kept(keys, [*fixed], "at")
+    _choose_columns(keys, [*fixed], "at")
     rows = _at(keys, _rows(document, chosen), fixed)
     left = tuple(name for name in keys if name not in fixed)
     if by is None:
@@ -182,9 +182,9 @@ def _table(values: Any) -> tuple[dict[str, list[Any]], str]:
             rows = list(csv.reader(StringIO(content_of(Path(values)).decode("utf-8-sig"), newline="")))
         except (OSError, ValueError, csv.Error) as wrong:
             why = reason(wrong) if isinstance(wrong, OSError | ValueError) else "is not a CSV file"
-            raise ArgumentError(f"constants: {shown_path(values)}: {why}; give a CSV file in UTF-8 with a header") from None
+            raise ArgumentError(f"constants: {quote_path(values)}: {why}; give a CSV file in UTF-8 with a header") from None
         if not rows or any(len(row) != len(rows[0]) for row in rows):
-            raise ArgumentError(f"constants: {shown_path(values)}: every line must have as many cells as the header")
+            raise ArgumentError(f"constants: {quote_path(values)}: every line must have as many cells as the header")
         return {name: [row[place] or None for row in rows[1:]] for place, name in enumerate(rows[0])}, Path(values).name
     if hasattr(values, "columns"):
         return {str(name): list(values[name]) for name in values.columns}, "a public table"
@@ -196,7 +196,7 @@ def _table(values: Any) -> tuple[dict[str, list[Any]], str]:
     raise ArgumentError(f"constants={printed(values)}: must be a number, a table or the path of a CSV file")
 
 
-def _chosen(document: Mapping[str, Any], statistic: str | None) -> str:
+def _choose_output(document: Mapping[str, Any], statistic: str | None) -> str:
     known = outputs_of(document)
     if statistic is None and known:
         return next(iter(known))
@@ -213,7 +213,7 @@ def _labels(document: Mapping[str, Any]) -> list[str]:
     return [one["name"] for one in document["columns"][: len(document["plan"]["group_by"])]]
 
 
-def _columns_kept(keys: Sequence[str], wanted: Iterable[str], argument: str) -> tuple[str, ...]:
+def _choose_columns(keys: Sequence[str], wanted: Iterable[str], argument: str) -> tuple[str, ...]:
     if isinstance(wanted, str):
         raise ArgumentError(f"{argument}={printed(wanted)}: must be a list of group columns")
     for name in (wanted := list(wanted)):
@@ -289,7 +289,7 @@ def _public_sums(document: Mapping[str, Any], chosen: str) -> dict[frozenset[int
 
 
 def _quantity(document: Mapping[str, Any], chosen: str, used: Collection[str], texts: About) -> Quantity:
-    """What the numbers are; `used` are the group columns whose labels tell them apart."""
+    """The numbers in words; `used` are the group columns whose labels tell them apart."""
     line, plan = outputs_of(document)[chosen], document["plan"]
     column = line.get("column")
     steps = [one for one in plan["steps"] if line.get("covers", PREPARED) == PREPARED or one["step"] == "where"]
@@ -305,7 +305,7 @@ def _quantity(document: Mapping[str, Any], chosen: str, used: Collection[str], t
 
 
 def _preparation(plan: Mapping[str, Any], column: str | None, used: Collection[str]) -> dict[str, Any]:
-    """Which rows count where: the declarations and steps of the column, of groups and of conditions.
+    """The facts that decide which rows count where: the declarations and steps of the column, of groups and of conditions.
 
     A group column that was added up over is left out where its groups hold every row: it has no bins, and its null group
     is there.

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from discreet.errors import ArgumentError
 from discreet.exact.numbers import Amount
-from discreet.releases.derived.certainty import box_of, checked_confidence
+from discreet.releases.derived.certainty import box_of, check_confidence
 from discreet.releases.derived.groups import match
 from discreet.releases.derived.linear import Linear
 from discreet.releases.derived.operands import Numbers
@@ -34,7 +34,7 @@ def poststratified(means: Numbers | Release, sizes: Numbers, *, confidence: Amou
         ArgumentError: other statistics than means, sizes with noise or below 0, strata that only one side has, or intervals
             that do not hold together with this probability.
     """
-    level = checked_confidence(confidence)
+    level = check_confidence(confidence)
     top, bottom = operand(means, "means"), operand(sizes, "sizes")
     if top.quantity.statistic not in {"mean", "weighted_mean"}:
         raise ArgumentError(f"means: {top} is not a mean; release a mean or a weighted mean for each stratum")

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from discreet.errors import ArgumentError
 from discreet.exact.numbers import Amount, exact, text
-from discreet.releases.derived.certainty import checked_confidence, ratio_interval
+from discreet.releases.derived.certainty import check_confidence, ratio_interval
 from discreet.releases.derived.groups import match
 from discreet.releases.derived.operands import Numbers, numbers
 from discreet.releases.derived.reading import Published
@@ -32,7 +32,7 @@ def ratio(over: Numbers | Release, under: Numbers | Release, *, per: Amount = 1,
     Raises:
         ArgumentError: operands that share no group, or printed intervals that do not reach the confidence together.
     """
-    level, factor = checked_confidence(confidence), exact(per, "per")
+    level, factor = check_confidence(confidence), exact(per, "per")
     if not factor > 0:
         raise ArgumentError(f"per={text(factor)}: must be greater than 0")
     top, bottom = operand(over, "over"), operand(under, "under")

@@ -258,7 +258,7 @@ def _answer_of(written: Mapping[str, str], query: str, factor: Fraction, columns
 def _on_lattice(written: Mapping[str, str], query: str, factor: Fraction, columns: Columns, name: str) -> _Answer | None:
     """Noise that sums to 0 in blocks: dependent cells, with log-concave laws whose 95 % widths the intervals show.
 
-    Only of a count that is published itself: the widths are then those of its own intervals.
+    Only of a count that is published itself: the widths are then the widths of its own intervals.
     """
     blocks = " block of " in written["lattice"] or " blocks of " in written["lattice"]
 

@@ -13,7 +13,7 @@ from discreet.domain.words import one_line
 from discreet.errors import ArgumentError
 from discreet.exact.canonical import seal
 from discreet.exact.files import make_folder, replace_file
-from discreet.exact.given_paths import given_path, reason
+from discreet.exact.given_paths import reason, require_path
 from discreet.exact.numbers import decimal_text, float_down, float_up, text
 from discreet.releases.derived.fieller import Interval
 from discreet.releases.derived.operands import Key
@@ -72,7 +72,7 @@ class Derived:
         return one_line("Derived:", self.words, f"for {len(self.groups)} groups")
 
     def __str__(self) -> str:
-        """What the numbers are, their confidence, what is unbounded and what is missing."""
+        """A sentence on what the numbers are, their confidence, what is unbounded and what is missing."""
         level = decimal_text(100 * self.confidence, 4)
         lines = [f"{self.words}; each interval holds with {level} %"]
         for name, figures in self.columns:
@@ -123,7 +123,7 @@ class Derived:
         Raises:
             ArgumentError: the folder cannot be made or written.
         """
-        place, stem, frame = given_path(folder, "save()"), name or self.kind, self.table
+        place, stem, frame = require_path(folder, "save()"), name or self.kind, self.table
         if "/" in stem or "\\" in stem or stem.startswith("."):
             raise ArgumentError(f"name='{stem}': must be the name of a file without a folder")
         check_formulas(formulas)

@@ -18,21 +18,21 @@ from discreet.releases.exports.digits import NOISE, check_digits
 from discreet.releases.files import DOCUMENT
 from discreet.releases.frames import ESCAPE, check_formulas
 
-__all__ = ["ENCODINGS", "Format", "Wishes", "written"]
+__all__ = ["ENCODINGS", "Format", "Wishes", "write_files"]
 
 ENCODINGS: Mapping[str, str] = {"utf-8": "utf-8", "utf-8-bom": "utf-8-sig"}
-"""How text files are encoded: some spreadsheets know UTF-8 by its mark (BOM) only."""
+"""The encodings of text files: some spreadsheets know UTF-8 by its mark (BOM) only."""
 
 _BESIDE = frozenset({"table", "table.csv", "table.parquet", "report.html", "consistent.csv"})
-"""What stands beside the document in the folder of a release."""
+"""The other names in the folder of a release, next to the document."""
 
 _FRAME = frozenset({".csv", ".parquet"})
-"""How the two files of each frame end."""
+"""The endings of the two files of each frame."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What somebody asks of an export.
+    """The wishes of somebody who exports.
 
     Args:
         frame: the name of a frame of `Release.tables`; None is the first. A workbook has all.
@@ -71,7 +71,7 @@ class Format:
     files: Callable[[Mapping[str, Any], About, Wishes, str], Mapping[str, bytes]]
 
 
-def written(contents: Mapping[str, bytes], path: Path) -> tuple[Path, ...]:
+def write_files(contents: Mapping[str, bytes], path: Path) -> tuple[Path, ...]:
     """The files, each complete or not at all.
 
     Raises:
@@ -103,7 +103,7 @@ def _check_name(place: Path) -> None:
 
 
 def _is_beside(place: Path) -> bool:
-    """Whether a release is in the folder, and this is the name of one of its files; a frame has two files of one stem."""
+    """True if a release is in the folder and this is the name of one of its files; a frame has two files of one stem."""
     with suppress(OSError, ValueError):  # then it cannot be written either
         if (place.parent / DOCUMENT).exists():
             ends = {one.suffix for one in place.parent.glob(f"{escape(place.stem)}.*")}

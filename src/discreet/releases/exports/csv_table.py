@@ -16,8 +16,8 @@ from discreet.exact.figures import name
 from discreet.releases.exports.base import ENCODINGS, Format, Wishes
 from discreet.releases.exports.digits import Digits, plain
 from discreet.releases.exports.ids import unique
-from discreet.releases.exports.sheets import Groups, Measure, Sheet, sheet_named
-from discreet.releases.frames import escaped
+from discreet.releases.exports.sheets import Groups, Measure, Sheet, find_sheet
+from discreet.releases.frames import escape
 
 __all__ = ["CSV", "CsvColumn", "columns_of", "csv_bytes"]
 
@@ -71,7 +71,7 @@ def _of_measure(one: Measure, free: Callable[[str], str]) -> list[CsvColumn]:
 
 def csv_bytes(columns: Sequence[CsvColumn], wishes: Wishes) -> bytes:
     """The file: a line of headings, then a line for each row."""
-    lines = [",".join(_quoted(one.heading, wishes) for one in columns)]
+    lines = [",".join(_quote(one.heading, wishes) for one in columns)]
     lines += [",".join(_cell(cell, wishes) for cell in row) for row in zip(*(one.cells for one in columns), strict=True)]
     return "".join(f"{line}\r\n" for line in lines).encode(ENCODINGS[wishes.encoding])
 
@@ -79,15 +79,15 @@ def csv_bytes(columns: Sequence[CsvColumn], wishes: Wishes) -> bytes:
 def _cell(cell: str | Digits | None, wishes: Wishes) -> str:
     if cell is None:
         return ""
-    return _quoted(cell, wishes) if isinstance(cell, str) else plain(cell)
+    return _quote(cell, wishes) if isinstance(cell, str) else plain(cell)
 
 
-def _quoted(text: str, wishes: Wishes) -> str:
-    return '"{}"'.format(escaped(text, wishes.formulas).replace('"', '""'))
+def _quote(text: str, wishes: Wishes) -> str:
+    return '"{}"'.format(escape(text, wishes.formulas).replace('"', '""'))
 
 
 def _files(document: Mapping[str, Any], about: About, wishes: Wishes, _: str) -> Mapping[str, bytes]:
-    return {"": csv_bytes(columns_of(sheet_named(document, about, wishes.digits, wishes.frame)), wishes)}
+    return {"": csv_bytes(columns_of(find_sheet(document, about, wishes.digits, wishes.frame)), wishes)}
 
 
 CSV = Format("csv", ".csv", _files)

@@ -12,14 +12,14 @@ from typing import Any
 from discreet.domain.about import About
 from discreet.releases.exports.base import Format, Wishes
 from discreet.releases.exports.csv_table import CsvColumn, columns_of, csv_bytes
-from discreet.releases.exports.sheets import Sheet, sheet_named
+from discreet.releases.exports.sheets import Sheet, find_sheet
 from discreet.releases.quality import CLASSES
 
 __all__ = ["CSVW"]
 
 
 def _files(document: Mapping[str, Any], about: About, wishes: Wishes, file: str) -> Mapping[str, bytes]:
-    sheet = sheet_named(document, about, wishes.digits, wishes.frame)
+    sheet = find_sheet(document, about, wishes.digits, wishes.frame)
     columns = columns_of(sheet)
     metadata = _metadata(document, about, sheet, columns, file)
     text = json.dumps(metadata, ensure_ascii=False, indent=2, sort_keys=True)

@@ -13,7 +13,7 @@ from math import floor, isfinite, log10
 
 from discreet.errors import ArgumentError, printed
 
-__all__ = ["DIGITS", "NOISE", "RAW", "Shown", "check_digits", "plain", "shown"]
+__all__ = ["DIGITS", "NOISE", "RAW", "Shown", "check_digits", "plain", "show_numbers"]
 
 NOISE, RAW = "noise", "raw"
 DIGITS = (NOISE, RAW)
@@ -42,7 +42,7 @@ def check_digits(digits: object) -> str:
     return str(digits)
 
 
-def shown(value: float, low: float, high: float, digits: str, rounding: float = 0.0) -> Shown:
+def show_numbers(value: float, low: float, high: float, digits: str, rounding: float = 0.0) -> Shown:
     """The three numbers, rounded to two digits of the half-width, to the farther end; or as they are.
 
     A half-width of at most `rounding` is not noise, so all digits are shown.

@@ -19,7 +19,7 @@ from discreet.errors import ArgumentError
 from discreet.releases.exports.base import Format, Wishes
 from discreet.releases.exports.digits import Digits
 from discreet.releases.exports.ids import code_ids, concept_id, unique
-from discreet.releases.exports.sheets import MOST_ROWS, Groups, Measure, Sheet, sheet_named
+from discreet.releases.exports.sheets import MOST_ROWS, Groups, Measure, Sheet, find_sheet
 from discreet.releases.quality import CLASSES
 
 __all__ = ["JSON_STAT"]
@@ -30,7 +30,7 @@ _ABSENT, _SUPPRESSED, _OPEN = "n", "q", "o"
 
 
 def _files(document: Mapping[str, Any], about: About, wishes: Wishes, _: str) -> Mapping[str, bytes]:
-    sheet = sheet_named(document, about, wishes.digits, wishes.frame)
+    sheet = find_sheet(document, about, wishes.digits, wishes.frame)
     cube = _cube(document, about, sheet)
     return {"": json.dumps(cube, ensure_ascii=False, indent=1, allow_nan=False).encode("utf-8")}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.domain.about import About
 from discreet.errors import ArgumentError, did_you_mean, printed
-from discreet.releases.exports.base import Format, Wishes, written
+from discreet.releases.exports.base import Format, Wishes, write_files
 from discreet.releases.exports.csv_table import CSV
 from discreet.releases.exports.csvw import CSVW
 from discreet.releases.exports.json_stat import JSON_STAT
@@ -31,4 +31,4 @@ def export(document: Mapping[str, Any], about: About, to: str, path: Path, wishe
     if to not in known:
         raise ArgumentError(f"to={printed(to)}: is not a format{did_you_mean(to, known)}")
     contents = known[to].files(document, about, wishes, path.name)
-    return written(contents, path)
+    return write_files(contents, path)

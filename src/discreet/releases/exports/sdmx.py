@@ -15,8 +15,8 @@ from discreet.domain.about import About
 from discreet.releases.exports.base import ENCODINGS, Format, Wishes
 from discreet.releases.exports.digits import Digits, Shown, plain
 from discreet.releases.exports.ids import code_ids, concept_id, unique
-from discreet.releases.exports.sheets import Measure, Sheet, sheet_named
-from discreet.releases.frames import escaped
+from discreet.releases.exports.sheets import Measure, Sheet, find_sheet
+from discreet.releases.frames import escape
 from discreet.releases.quality import GOOD
 
 __all__ = ["SDMX"]
@@ -27,14 +27,14 @@ _ATTRIBUTES = ("LOWER_BOUND", "UPPER_BOUND", "QUALITY", "OBS_STATUS", "CONF_STAT
 
 
 def _files(document: Mapping[str, Any], about: About, wishes: Wishes, _: str) -> Mapping[str, bytes]:
-    sheet = sheet_named(document, about, wishes.digits, wishes.frame)
+    sheet = find_sheet(document, about, wishes.digits, wishes.frame)
     lines = [_heading(sheet), *_rows(document, about, sheet)]
-    text = "".join(",".join(_quoted(cell, wishes) for cell in line) + "\r\n" for line in lines)
+    text = "".join(",".join(_quote(cell, wishes) for cell in line) + "\r\n" for line in lines)
     return {"": text.encode(ENCODINGS[wishes.encoding])}
 
 
-def _quoted(text: str, wishes: Wishes) -> str:
-    shown = escaped(text, wishes.formulas)
+def _quote(text: str, wishes: Wishes) -> str:
+    shown = escape(text, wishes.formulas)
     return '"{}"'.format(shown.replace('"', '""')) if any(char in shown for char in '",\r\n') else shown
 
 

@@ -9,12 +9,12 @@ from typing import Any
 from discreet.domain.about import About
 from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact.figures import name
-from discreet.releases.exports.digits import RAW, Shown, shown
+from discreet.releases.exports.digits import RAW, Shown, show_numbers
 from discreet.releases.labelled import number_title, title_of, unit_of, value_label
-from discreet.releases.possible import as_shown
+from discreet.releases.possible import show_bounds
 from discreet.releases.quality import Numbers, Quality, numbers_of, quality_in
 
-__all__ = ["MAIN", "Groups", "Measure", "Sheet", "sheet_named", "sheets_of"]
+__all__ = ["MAIN", "Groups", "Measure", "Sheet", "find_sheet", "sheets_of"]
 
 Columns = Sequence[Mapping[str, Any]]
 
@@ -88,13 +88,13 @@ def sheets_of(document: Mapping[str, Any], about: About, digits: str) -> list[Sh
         raise ArgumentError(
             f"export: the release has more than {MOST_ROWS} rows, in Parquet files; take what you need from release.scan()"
         )
-    seen = document if digits == RAW else as_shown(document)
+    seen = document if digits == RAW else show_bounds(document)
     frames = zip(_frames(document), _frames(seen), strict=True)
     found = [_sheet(document, about, digits, frame, (own, shown_columns)) for (frame, own), (_, shown_columns) in frames]
     return [sheet for sheet in found if sheet.measures]
 
 
-def sheet_named(document: Mapping[str, Any], about: About, digits: str, frame: str | None) -> Sheet:
+def find_sheet(document: Mapping[str, Any], about: About, digits: str, frame: str | None) -> Sheet:
     """The frame of that name, or the first.
 
     Raises:
@@ -151,12 +151,12 @@ def _ends(label: str) -> tuple[str, str]:
 
 
 def _cells(rule: Quality, digits: str, numbers: Numbers, seen: Mapping[str, Sequence[Any]]) -> list[Shown]:
-    """What is written of each number: no value where everything is possible, or where it is suppressed."""
+    """The value that is written for each number: none where everything is possible, or where it is suppressed."""
     ends = [seen[f"{numbers.column}{end}"] for end in ("", "_low", "_high")]
     near = numbers.rounding
     rows = zip(*ends, numbers.classes, strict=True)
     return [
-        Shown(None, low, high) if value is None or rule.suppresses(grade) else shown(value, low, high, digits, near)
+        Shown(None, low, high) if value is None or rule.suppresses(grade) else show_numbers(value, low, high, digits, near)
         for value, low, high, grade in rows
     ]
 

@@ -1,7 +1,7 @@
 """A workbook with notes, cross tables and all numbers (extra `xlsx`). The only file that imports XlsxWriter.
 
 The first sheet has title, notes, guarantee and the meaning of the flags. Each number has a cross table: the last group
-column goes across, the others down, and beside each value stands its flag. The last sheets have every number with its
+column goes across, the others down, and each value has its flag next to it. The last sheets have every number with its
 interval, in a row for each group. No text is a formula, and no cell is computed.
 """
 
@@ -20,7 +20,7 @@ from discreet.errors import ArgumentError
 from discreet.releases.exports.base import Format, Wishes
 from discreet.releases.exports.csv_table import columns_of
 from discreet.releases.exports.digits import Digits
-from discreet.releases.exports.sheets import Measure, Sheet, sheet_named, sheets_of
+from discreet.releases.exports.sheets import Measure, Sheet, find_sheet, sheets_of
 from discreet.releases.quality import CLASSES, GOOD, SUPPRESSED, quality_in
 
 __all__ = ["XLSX"]
@@ -34,7 +34,7 @@ _MOST_NAME = 31
 def _files(document: Mapping[str, Any], about: About, wishes: Wishes, _: str) -> Mapping[str, bytes]:
     sheets = sheets_of(document, about, wishes.digits)
     if wishes.frame is not None:
-        sheets = [sheet_named(document, about, wishes.digits, wishes.frame)]
+        sheets = [find_sheet(document, about, wishes.digits, wishes.frame)]
     held = io.BytesIO()
     book = _Book(_workbook(held, document))
     book.page("Notes", _notes(document, about))
@@ -55,11 +55,11 @@ def _workbook(held: io.BytesIO, document: Mapping[str, Any]) -> Any:
             "export: xlsx needs XlsxWriter, which is not installed; install it with the extra: pip install 'discreet[xlsx]'"
         ) from None
     found = xlsxwriter.Workbook(held, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False})
-    found.set_properties({"created": _created(document), "comments": f"sha256 of release.json: {document['digest']}"})
+    found.set_properties({"created": _read_date(document), "comments": f"sha256 of release.json: {document['digest']}"})
     return found
 
 
-def _created(document: Mapping[str, Any]) -> datetime:
+def _read_date(document: Mapping[str, Any]) -> datetime:
     """The date of the release, so that equal releases have equal workbooks; the least that Excel knows where it has none."""
     try:
         return datetime.fromisoformat(document["time"]).replace(tzinfo=None)
@@ -173,7 +173,7 @@ _ABOUT = {
 
 
 def _cross(sheet: Sheet, measure: Measure) -> list[Row]:
-    """The values of one number, with a flag beside each that is not good."""
+    """The values of one number, with a flag next to each that is not good."""
     unit = f" ({measure.unit})" if measure.unit else ""
     across = sheet.groups[-1] if sheet.groups and len(sheet.groups[-1].known) <= _MOST_ACROSS else None
     down = list(sheet.groups[:-1] if across is not None else sheet.groups)

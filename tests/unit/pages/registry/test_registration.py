@@ -16,7 +16,7 @@ from discreet.exact.canonical import seal
 from discreet.pages.registry.entry import entry_of, questions_in
 from discreet.pages.registry.evaluation import evaluation_of
 from discreet.pages.registry.facts import MARK, slug
-from discreet.pages.registry.page import registered, render_evaluation, write_registration
+from discreet.pages.registry.page import render_evaluation, write_registration, write_registry_entry
 from discreet.pages.registry.yaml_text import yaml_text
 from discreet.releases.document import Release
 
@@ -160,7 +160,7 @@ def test_what_the_document_does_not_know_is_a_marked_question():
     } <= set(asked)
     assert "data_source_type" not in entry["deployment"]["deployment_model"]  # an enumeration cannot hold a question
     assert "data_product_sector" not in entry["deployment"]["basic"]
-    text = registered(released())
+    text = write_registry_entry(released())
     assert text.count(MARK) == len(list(questions_in(entry)))
 
 
@@ -194,7 +194,7 @@ def test_the_day_is_that_of_the_release_or_is_asked_for():
     del document["time"], document["digest"]
     old = Release(seal(document).encode("ascii"))
     with pytest.raises(dp.ArgumentError, match="give the day of publication"):
-        registered(old)
+        write_registry_entry(old)
     assert faults(json.loads(json.dumps(entry_of(old, "2027-01-02")))) == []
 
 
@@ -240,7 +240,7 @@ def _joined(value: Any) -> Any:
 
 def test_the_text_reads_back_as_the_entry():
     entry = json.loads(json.dumps(entry_of(released(budget=dp.ApproxDP(1, "1e-6")))).replace("\\u00a0", " "))
-    text = registered(released(budget=dp.ApproxDP(1, "1e-6")))
+    text = write_registry_entry(released(budget=dp.ApproxDP(1, "1e-6")))
     lines = [line for line in text.splitlines() if "SHA-256" not in line]
     assert [line for line in yaml_text(entry).splitlines() if "SHA-256" not in line] == lines
     assert read_yaml(yaml_text(entry)) == entry
@@ -322,7 +322,7 @@ def test_the_command_writes_both_files_next_to_the_release(tmp_path):
 def test_everything_follows_from_the_document_alone(tmp_path):
     release = released()
     again = Release.load(release.save(tmp_path / "results"))
-    assert registered(again) == registered(release)
+    assert write_registry_entry(again) == write_registry_entry(release)
     assert render_evaluation(again) == render_evaluation(release)
 
 

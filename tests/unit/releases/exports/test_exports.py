@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.releases.exports.digits import Shown, shown
+from discreet.releases.exports.digits import Shown, show_numbers
 from discreet.releases.exports.ids import code_ids, concept_id
 from discreet.releases.exports.json_stat import _decimals
 from discreet.releases.exports.registry import FORMATS
@@ -103,7 +103,7 @@ def read_csv(path: Path) -> list[dict[str, str]]:
     ],
 )
 def test_as_many_digits_as_the_noise_allows(numbers_: tuple[float, ...], expected: tuple[str, ...]) -> None:
-    found = shown(*numbers_, "noise")
+    found = show_numbers(*numbers_, "noise")
     assert (
         tuple(f"{one:f}" if isinstance(one, Decimal) else str(one) for one in (found.value, found.low, found.high))
         == expected
@@ -112,7 +112,7 @@ def test_as_many_digits_as_the_noise_allows(numbers_: tuple[float, ...], expecte
 
 @given(st.floats(-1e9, 1e9), st.floats(0, 1e9), st.floats(0, 1e9))
 def test_what_is_written_contains_what_was_computed_and_is_near_it(value: float, down: float, up: float) -> None:
-    found = shown(value, value - down, value + up, "noise")
+    found = show_numbers(value, value - down, value + up, "noise")
     assert found.low <= Decimal(repr(value - down)) if isinstance(found.low, Decimal) else found.low == value - down
     assert found.high >= Decimal(repr(value + up)) if isinstance(found.high, Decimal) else found.high == value + up
     half = max(value - (value - down), (value + up) - value)
@@ -406,8 +406,8 @@ def test_an_exact_number_is_good_and_has_all_its_digits() -> None:
         for value, low, high, grade in zip(one.values, one.lows, one.highs, one.classes, strict=True):
             if high - low <= 1e-11:
                 assert (one.column, value, grade) == (one.column, value, "a")
-                assert shown(value, low, high, "noise", one.rounding) == Shown(value, low, high)
-    assert shown(0.0, 0.0, 1e-12, "noise", 2**-39) == Shown(0.0, 0.0, 1e-12)
+                assert show_numbers(value, low, high, "noise", one.rounding) == Shown(value, low, high)
+    assert show_numbers(0.0, 0.0, 1e-12, "noise", 2**-39) == Shown(0.0, 0.0, 1e-12)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,54 @@
+"""A few of the random plans of benchmarks/original_intervals.py: coverage of the recorded value, and widths."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import discreet as dp
+from discreet.quotes.allocate import quote
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "original_intervals.py"
+PLANS, DRAWS = 15, 1000
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("original_intervals", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["original_intervals"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_interval_of_a_recorded_mean_covers_it_in_every_plan_and_is_near_the_oracle(script: Any) -> None:
+    mean = dp.mean("x", nulls="skip")
+    ratios: dict[type, list[float]] = {dp.PureDP: [], dp.ZCDP: []}
+    for case in script.cases(PLANS):
+        engine = script.opened(case.values)
+        for request in (script.prepared(case).agg(mean).original(prepared=wanted) for wanted in (True, False)):
+            found = script.measured(quote(request, case.spend), (engine, case.values), "_original", DRAWS)
+            assert not script.is_too_rare(found.inside["mean"], DRAWS), (case.data.name, case.spend, found)
+        ratios[type(case.spend)].append(found.width["mean"] / script.oracle(case))
+        engine.close()
+    assert sum(ratios[dp.PureDP]) / len(ratios[dp.PureDP]) <= 1.6
+    assert sum(ratios[dp.ZCDP]) / len(ratios[dp.ZCDP]) <= 1.25
+    assert min(min(one) for one in ratios.values()) >= 1.0
+
+
+def test_a_clamp_without_originals_would_be_noticed(script: Any) -> None:
+    missed = 0
+    for case in script.cases(10):
+        engine = script.opened(case.values)
+        request = script.prepared(case).agg(dp.mean("x", nulls="skip"))
+        found = script.measured(quote(request, case.spend), (engine, case.values), "", 200)
+        missed += script.is_too_rare(found.inside["mean"], 200)
+        engine.close()
+    assert missed >= 4
