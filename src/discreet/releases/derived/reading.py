@@ -150,8 +150,9 @@ def _count(document: Mapping[str, Any], line: Mapping[str, Any], columns: Column
 def _count_query(document: Mapping[str, Any], line: Mapping[str, Any]) -> str:
     """The name of the query that counts the rows of a statistic: those that are not null where its column can be null."""
     names = {one["query"] for one in document["noise"]}
-    non_null = f"non-null {_called(document, line)}"
-    return non_null if line.get("column") is not None and non_null in names else "rows"
+    # A number that both tables have in common has the name of the prepared column.
+    asked = [f"non-null {called}" for called in (_called(document, line), line["column"])]
+    return next((one for one in asked if line.get("column") is not None and one in names), "rows")
 
 
 def _is_twin(document: Mapping[str, Any], line: Mapping[str, Any]) -> bool:
@@ -173,12 +174,14 @@ def _sum(document: Mapping[str, Any], line: Mapping[str, Any], columns: Columns)
     if bounds is None:
         return None
     lower, upper, step = bounds
-    count = _count_query(document, line)
+    count, total_query = _count_query(document, line), f"sum of {_called(document, line)}"
+    if _is_twin(document, line) and all(one["query"] != total_query for one in document["noise"]):
+        return None  # it is the prepared sum and an excess
     asked = any(one["query"] == count for one in document["noise"])
     fitting: list[tuple[Fraction, list[_Answer]]] = []
     for origin in ((lower + upper) / 2, Fraction(0)) if asked or _rows_are_public(document) else (Fraction(0),):
         unit = rational_gcd(lower - origin, step if upper > lower else Fraction(0))
-        total = _answer(document, f"sum of {_called(document, line)}", unit or Fraction(1), columns, line["name"])
+        total = _answer(document, total_query, unit or Fraction(1), columns, line["name"])
         rows = _answer(document, count, origin, columns, line["name"])
         if total is None or rows is None:
             return None
