@@ -47,8 +47,11 @@ def check_grids(header: Header, schema: Schema) -> None:
 
 
 def part_name(name: str, kind: str) -> str:
-    """The column of integers, doubles or texts (`kind`) in a column of kind "any"; in each row at most one is not null."""
-    return f"{name} as {kind}"
+    """The column of integers, doubles or texts (`kind`) in a column of kind "any"; in each row at most one is not null.
+
+    No column of a schema has this name, for it has a control character.
+    """
+    return f"{name}\x1f{kind}"
 
 
 def parts_of(path: NumberPath | CategoryPath) -> tuple[str, ...]:

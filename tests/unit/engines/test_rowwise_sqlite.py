@@ -124,6 +124,19 @@ def test_a_column_of_no_known_type_can_only_be_taken_as_it_is(tmp_path: Path, de
     assert (cube.keys.tolist(), cube.sums.tolist()) == ([[-1], [0]], [[3], [2]])
 
 
+@pytest.mark.parametrize("part", ["integer", "float", "text"])
+@pytest.mark.parametrize("sign", [" as ", " AS ", "_"])
+def test_a_computed_column_may_have_any_name_beside_one_that_is_taken(tmp_path: Path, part: str, sign: str) -> None:
+    source = database(tmp_path / "a.sqlite", {"x": "INTEGER", "s": "TEXT"}, [(1, "a"), (2.5, "b"), ("3", "a")])
+    other = f"x{sign}{part}"
+    schema = dp.Schema({"x": dp.Number(0, 10, "0.5"), other: dp.Number(0, 99)})
+    chosen = schema.select(f"SELECT x, CASE WHEN s = 'a' THEN 50 ELSE 70 END AS \"{other}\" FROM source")
+    plan = dp.Table(chosen, dp.AddRemove()).agg(dp.sum("x", nulls="skip"), dp.sum(other, nulls="skip"))
+    plain = pl.DataFrame({"x": [1.0, 2.5, 3.0], "s": ["a", "b", "a"]})
+    for scan in plan.layout.scans:
+        assert same_cube(cube_of(source, chosen, scan), cube_of(plain, chosen, scan))
+
+
 def test_inspection_shows_computed_cells_and_cells_as_they_are(persons: str) -> None:
     chosen = dp.Schema(number=dp.Number(0, 9), gender=dp.Category(["F"])).select(
         "SELECT n AS number, upper(trim(sex)) AS gender FROM source"
@@ -166,12 +179,33 @@ def relation_after(*statements: str) -> Any:
         ("SET default_collation = 'noaccent'", "default_collation = noaccent"),
         ("CREATE MACRO trim(a, b) AS 'x'", "a function of its own named trim"),
         ("CREATE TEMP MACRO isfinite(a) AS false", "a function of its own named isfinite"),
+        ("CREATE MACRO \"TRIM\"(a, b) AS (SELECT 'x')", "a function of its own named trim"),
+        ('CREATE MACRO "||"(a, b) AS 5', r"a function of its own named \|\|"),
     ],
 )
 def test_a_connection_on_which_expressions_mean_something_else_is_refused(statement: str, named: str) -> None:
     with pytest.raises(SourceError, match=named):
         open_source(relation_after(statement), SCHEMA)
-    engine = open_source(relation_after(statement), dp.Schema(n=dp.Number(0, 9)))  # no expression
+
+
+def test_a_macro_does_not_hide_what_lists_the_macros() -> None:
+    hiding = "CREATE MACRO duckdb_functions() AS TABLE SELECT 'a' AS function_name, true AS internal"
+    with pytest.raises(SourceError, match="named duckdb_functions and a function of its own named upper"):
+        open_source(relation_after('CREATE MACRO "Upper"(a) AS 5', hiding), SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "macro", ["sum(a) AS 1000000", '"SUM"(a) AS 1000000', "list_position(a, b) AS (SELECT count(*) FROM persons)"]
+)
+def test_a_macro_that_hides_a_function_is_refused_without_a_query_too(tmp_path: Path, macro: str) -> None:
+    relation = relation_after("CREATE TABLE persons (x INTEGER)", f"CREATE MACRO {macro}", "DROP TABLE persons")
+    schema = dp.Schema(n=dp.Number(0, 9), sex=dp.Category(["F", "M"]))
+    common: dict[str, Any] = {"dataset": "d", "ledger": tmp_path / "l.db", "budget": dp.PureDP(1)}
+    with dp.Session(relation, schema, neighbours=dp.AddRemove(), **common) as session:
+        with pytest.raises(SourceError, match=r"a function of its own named (sum|list_position)"):
+            session.release(session.table.group_by("sex").agg(dp.sum("n", nulls="skip")), spend="0.1", name="r")
+        assert session.remaining == session.budget
+    engine = open_source(relation_after("SET default_collation = 'nocase'"), schema)  # plain columns have no collation
     engine.close()
 
 

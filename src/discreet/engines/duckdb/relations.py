@@ -53,15 +53,12 @@ _PATIENCES = [0.001 * 2**turn for turn in range(10)]  # a second in all
 _PATIENCE = 60.0  # seconds to wait for another reading, before anything is charged
 
 
-_OWN = """
-SELECT 'the setting ' || name || ' = ' || value AS own FROM duckdb_settings()
+_COLLATION = """
+SELECT value FROM system.main.duckdb_settings()
 WHERE name = 'default_collation' AND value NOT IN ('', 'binary', 'c', 'posix')
-UNION ALL
-SELECT DISTINCT 'a function of its own named ' || function_name FROM duckdb_functions()
-WHERE NOT internal AND function_name IN (SELECT function_name FROM duckdb_functions() WHERE internal)
-ORDER BY 1
 """
-"""What makes expressions mean something else on a connection: a collation, and macros that hide functions of the driver."""
+_FUNCTIONS = "SELECT DISTINCT function_name AS name, internal FROM system.main.duckdb_functions()"
+"""All functions of a connection, by a name that no macro can hide."""
 
 
 def open_relation(relation: duckdb.DuckDBPyRelation) -> Engine:
@@ -97,24 +94,29 @@ class _RelationEngine:
         """The connection is open, in no failed transaction, and has no result that is still being fetched.
 
         Raises:
-            SourceError: it is not, another reading does not end, or expressions of a query would mean something else on it;
-                nothing was spent.
+            SourceError: it is not, another reading does not end, or a statement would mean something else on it; nothing was
+                spent.
         """
         check_process(self._process, "a relation")
         if not _TURNS.lock.acquire(timeout=_PATIENCE):
             raise SourceError("source: other releases are reading relations in this process; wait until they are done")
         try:
             _answer(self._relation, "SELECT 1 AS one FROM {} LIMIT 0".format)
-            own = [] if self._chosen is None else _answer(self._relation, lambda _: _OWN)["own"].tolist()
+            own = [*self._collations(), *_hidden(self._relation)]
         except duckdb.Error:
             raise _busy() from None
         finally:
             _TURNS.lock.release()
         if own:
             raise SourceError(
-                f"query: the connection of the relation has {' and '.join(own[:3])}, with which expressions mean something "
+                f"source: the connection of the relation has {' and '.join(own[:3])}, with which expressions mean something "
                 "else; make the relation on a connection without that"
             )
+
+    def _collations(self) -> list[str]:
+        """The default collation of the connection, which the expressions of a query would compare texts by."""
+        values = [] if self._chosen is None else _answer(self._relation, lambda _: _COLLATION)["value"].tolist()
+        return [f"the setting default_collation = {value}" for value in values]
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         with _reading():
@@ -153,6 +155,15 @@ def _check_names(names: Sequence[str]) -> None:
     """Checks that each name is that of one column: the driver ignores case, and would read the first."""
     if len({name.casefold() for name in names}) < len(names):
         raise SourceError("source: the relation has two columns whose names differ only in case; rename one of them")
+
+
+def _hidden(relation: duckdb.DuckDBPyRelation) -> list[str]:
+    """The functions of the driver that the connection hides by functions of its own; the driver ignores case in names."""
+    found = _answer(relation, lambda _: _FUNCTIONS)
+    known: dict[bool, set[str]] = {False: set(), True: set()}
+    for name, internal in zip(found["name"].tolist(), found["internal"].tolist(), strict=True):
+        known[bool(internal)].add(name.casefold())
+    return [f"a function of its own named {name}" for name in sorted(known[False] & known[True])]
 
 
 def _busy() -> SourceError:

@@ -7,12 +7,15 @@ reads the one, and BYTES bounds the other. The file imports nothing of discreet,
 from __future__ import annotations
 
 import datetime as dt
+import io
 import json
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+from zipfile import ZipFile
 
 __all__ = ["END", "TOO_LARGE", "cell_json", "rows"]
 
@@ -25,6 +28,11 @@ _ENDS = (KeyboardInterrupt, SystemExit, MemoryError)
 """What ends a reading, whichever row it is at."""
 _WHOLE = 1e16
 """Whole numbers below are written without a point, as Excel shows them."""
+_ERROR = re.compile(
+    rb"""(<(?P<of>[^\s<>/:]+:)?c\s(?:[^<>]*?\s)?t=["']e["'](?:[^<>]*[^<>/])?>(?:(?!</?(?P=of)?c[\s>/]).)*?<(?P=of)?v>)[^<]+""",
+    re.DOTALL,
+)
+"""A cell with an error, to the text of the error. The reader has a list of errors; at any other one it gives up."""
 
 
 def main(path: str, sheet: str, most: int) -> None:
@@ -45,21 +53,41 @@ def main(path: str, sheet: str, most: int) -> None:
 
 def rows(path: Path, sheet: str) -> Iterator[list[Any] | None]:
     """The rows of the area of a sheet; None for one that cannot be read."""
-    from python_calamine import CalamineWorkbook
+    page = _page(path, sheet)
+    found = iter(page.iter_rows())
+    for _ in range(page.total_height + 1):  # to its last row; an error that comes back for ever ends there
+        try:
+            row = next(found)
+        except StopIteration:
+            return
+        except _ENDS:
+            raise
+        except BaseException:  # noqa: BLE001 (a moment beyond the reader's calendar; its panic is not an Exception)
+            row = None
+        yield row
 
-    with CalamineWorkbook.from_path(path) as book:
-        page = book.get_sheet_by_name(sheet)
-        found = iter(page.iter_rows())
-        for _ in range(page.total_height + 1):  # to its last row; an error that comes back for ever ends there
-            try:
-                row = next(found)
-            except StopIteration:
-                return
-            except _ENDS:
-                raise
-            except BaseException:  # noqa: BLE001 (a moment beyond the reader's calendar; its panic is not an Exception)
-                row = None
-            yield row
+
+def _page(path: Path, sheet: str) -> Any:
+    """The sheet. Where the reader gives up, as at an error that it does not know, all errors are taken for one."""
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    try:
+        with CalamineWorkbook.from_path(path) as book:
+            return book.get_sheet_by_name(sheet)
+    except CalamineError:
+        with CalamineWorkbook.from_filelike(_with_known_errors(path)) as book:
+            return book.get_sheet_by_name(sheet)
+
+
+def _with_known_errors(path: Path) -> BinaryIO:
+    """What is read of a workbook, with every error in a cell the same one."""
+    copy = io.BytesIO()
+    with ZipFile(path) as book, ZipFile(copy, "w") as known:
+        for part in book.namelist():
+            if part.lower().endswith((".xml", ".rels")):
+                known.writestr(part, _ERROR.sub(rb"\1#N/A", book.read(part)))
+    copy.seek(0)
+    return copy
 
 
 def cell_json(cell: object) -> str | bool | None:

@@ -318,6 +318,29 @@ def changed(path: Path, change: Callable[[dict[str, bytes]], Mapping[str, bytes]
 SHEET = "xl/worksheets/sheet1.xml"
 
 
+@pytest.mark.parametrize("error", [b"#GETTING_DATA", b"#SPILL!", b"#CALC!", b"#FIELD!", b"Err:502", b"&lt;?&gt;"])
+@pytest.mark.parametrize("prefix", [b"", b"x:"])
+def test_an_error_that_the_reader_does_not_know_is_null_in_its_own_cell(tmp_path: Path, error: bytes, prefix: bytes) -> None:
+    with xlsxwriter.Workbook(tmp_path / "a.xlsx") as book:
+        page = book.add_worksheet("people")
+        page.write_row(0, 0, ["a", "n"])
+        for row, value in enumerate(["#DIV/0!", "#NUM!", 2, "#N/A", 3], 1):
+            page.write_formula(row, 0, "=B2", None, value)
+            page.write(row, 1, row)
+
+    def with_errors(sheet: bytes) -> bytes:
+        assert sheet.count(b'"e"') == 3
+        sheet = sheet.replace(b"#DIV/0!", error).replace(b't="e"><f>B2</f><v>#NUM!', b"t='e' ><v>" + error)
+        sheet = sheet.replace(b"</row>", b'<c r="C2" t="e"/><c r="D2"><v>1</v></c></row>', 2)
+        sheet = re.sub(rb"<(/?)(?=[a-z])", rb"<\1" + prefix, sheet)
+        return sheet.replace(b" xmlns=", b" xmlns:x=") if prefix else sheet
+
+    changed(tmp_path / "a.xlsx", lambda parts: {**parts, SHEET: with_errors(parts[SHEET])})
+    source = f"{tmp_path / 'a.xlsx'}::people"
+    assert cells(source, "a") == {None: 3, "2": 1, "3": 1}
+    assert cells(source, "n") == {"1": 1, "2": 1, "3": 1, "4": 1, "5": 1}
+
+
 @pytest.mark.parametrize("part", [SHEET, "xl/styles.xml", "xl/sharedStrings.xml"])
 def test_a_part_that_grows_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str) -> None:
     source = written(tmp_path / "a.xlsx", [["a", "b"], ["x", 1]])
