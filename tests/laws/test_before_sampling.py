@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, product
-from math import comb
+from math import comb, log, sqrt
 
 import pytest
 
@@ -110,6 +110,18 @@ def test_no_interval_is_vacuous():
     assert 1870 < count.low < 2000 < count.high < 2130
     assert 5400 < total.low < 6000 < total.high < 6600
     assert 1.3 < mean.low < 1.5 < mean.high < 1.7
+
+
+def test_the_error_of_a_mean_is_that_of_bernstein():
+    """√(2bv) + (U − L)b/3 of W7, which coverage of small tables is far too kind to check."""
+    level, b = Fraction(95, 100), log(100)
+    found = module._mean_figure(
+        constant(Fraction(3000)), constant(Fraction(2000)), (Fraction(0), Fraction(3)), design(HALF), level
+    )
+    _, most = module._count_before((Fraction(2000), Fraction(2000)), HALF, b, None)
+    error = sqrt(2 * b * float(HALF * most) * 9 / 4) + 3 * b / 3
+    assert found.low == pytest.approx((3000 - error) / 2000, rel=1e-6)
+    assert found.high == pytest.approx((3000 + error) / 2000, rel=1e-6)
 
 
 def test_the_noise_of_the_sample_moves_both_ends():

@@ -17,7 +17,7 @@ from discreet.cube.value_paths import Path, path_of
 from discreet.domain.groups import Group
 from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Schema
-from discreet.domain.steps import ROW_DRAWS, Impute, Resize, Step, TableFacts, conditions_of, facts_of
+from discreet.domain.steps import ROW_DRAWS, CategoryFacts, Impute, Resize, Step, TableFacts, conditions_of, facts_of
 from discreet.errors import PlanError, printed
 from discreet.statistics.base import Need, Originals, Statistic, Twin, groupings_of, statistic_json
 
@@ -175,6 +175,8 @@ def needs_of_parts(plan: Prepared, needs: Sequence[Need]) -> list[Need]:
 
 def _twin(plan: Prepared, prepared: str, recorded: str) -> Twin:
     after, before = plan.facts[prepared], plan.facts[recorded]
+    if isinstance(after, CategoryFacts):
+        return Twin(prepared, recorded, None)  # a clamp of categories makes some of them null
     if after.nullable:
         return Twin(prepared, recorded, prepared)
     needs = (need for one in plan.answered for need in one.kind.reads.needs(one))

@@ -15,6 +15,7 @@ from discreet.domain.schema import Schema
 from discreet.domain.steps import CategoryFacts, TableFacts, Where, WhereIn, conditions_of
 from discreet.errors import PlanError, printed, unreachable
 from discreet.plan.layout import Request
+from discreet.plan.recorded import plain_name
 from discreet.statistics.base import Statistic, groupings_of
 
 __all__ = ["NULLS", "check_nulls", "count_shown", "empty_labels", "find_dropped", "hidden_labels", "hides_rows"]
@@ -66,7 +67,7 @@ def hidden_labels(plan: Shown, group: Group) -> frozenset[int]:
     Where a condition leaves no group that a row can be in, all are printed but a null group that is dropped.
     """
     labels = group_labels(group, plan.facts)
-    drops = labels[-1] is None and group.column in find_dropped(plan.schema, plan.dropped)
+    drops = labels[-1] is None and plain_name(group.column, plan.schema) in find_dropped(plan.schema, plan.dropped)
     nulls = frozenset({len(labels) - 1}) if drops else frozenset()
     hidden = empty_labels(plan, group) | nulls
     return nulls if len(hidden) == len(labels) else hidden

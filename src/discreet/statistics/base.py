@@ -272,7 +272,7 @@ class Twin:
         prepared: after all steps.
         recorded: before them.
         clamped: after its clamps, where nulls stay; one of the other two where it is never imputed or never clamped. None
-            where it is imputed and read otherwise than by its sums, so that its sums are asked apart.
+            where the two have no sum in common: it is imputed and read otherwise than by its sums, or it has categories.
     """
 
     prepared: str
@@ -313,8 +313,8 @@ class Asked:
     def count_query(self, column: str | None) -> Query:
         """The query for the number of rows, or of those whose column is not null."""
         twin = self.twin(column)
-        if twin is not None and column == twin.recorded and self.facts[twin.prepared].nullable:
-            column = twin.prepared  # a clamp makes nothing null
+        if twin is not None and column == twin.recorded and twin.clamped == twin.prepared:
+            column = twin.prepared  # a clamp makes no number null
         return NonNullCount(column) if column is not None and self.facts[column].nullable else RowCount()
 
     def public(self, column: str | None) -> Counted | None:

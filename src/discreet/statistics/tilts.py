@@ -108,7 +108,7 @@ _LAWS: Mapping[type, tuple[Callable[..., Part], Reach]] = {
     DiscreteLaplace: (_scale, laplace_reach),
 }
 """For each law with a closed form: a noise of a sum, and the half-width. A rounded normal number is within 1/2 of the normal
-one; a discrete Laplace number is within 1 of a continuous one, for P(Y ≥ k) ≤ P(X ≥ k) ≤ P(Y ≥ k − 1)."""
+one; a discrete Laplace number is within 1 of a continuous one, for P(X ≥ k) ≤ P(Y ≥ k) ≤ P(X ≥ k − 1)."""
 
 
 def reach_of(sums: Weighed, counts: Weighed, level: Fraction) -> Callable[[Floats], Floats] | None:

@@ -97,6 +97,18 @@ def test_the_pages_name_the_table_as_recorded(tmp_path: Path) -> None:
     assert "Mittelwert von v wie erfasst" in render(release, language="de")
 
 
+@pytest.mark.parametrize("keys", ['original = "recorded"', 'original = "recorded"\nprepared = false'])
+def test_the_pages_do_not_say_that_no_interval_accounts_for_the_steps(tmp_path: Path, keys: str) -> None:
+    page = render(released(tmp_path, keys))
+    assert "They do not account for how well these persons represent others." in page
+    assert "what the steps below change" not in page
+
+
+def test_nulls_that_are_dropped_are_dropped_in_both_tables(tmp_path: Path) -> None:
+    for frame in released(tmp_path, 'original = "recorded"\nnulls = "drop"').tables.values():
+        assert "v" not in frame.columns or frame["v"].null_count() == 0
+
+
 def test_a_view_and_derived_numbers_take_either_table(tmp_path: Path) -> None:
     release = released(tmp_path, 'original = "recorded"')
     view = dp.consistent(release, "histogram_v_original")

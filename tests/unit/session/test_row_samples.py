@@ -13,7 +13,7 @@ from discreet.audit import audit_quote
 from discreet.cube.resample import impute
 from discreet.pages.report import render
 from discreet.quotes.allocate import quote
-from discreet.releases import evaluate
+from discreet.releases import evaluate, publish
 
 from .sessions import means, session
 
@@ -74,6 +74,8 @@ def test_commands_take_a_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 def test_the_report_says_that_rows_are_sampled(one_artist):
     with session() as one:
         release = one.release(one.table.sample(rows=10).agg(dp.count()), spend="0.1", name="r")
+    assert release.document["interval"]["covers"] == publish.COVERS_SAMPLE
+    assert "without the error of the sample" in publish.COVERS_SAMPLE
     english, german = (render(release, language=language) for language in ("en", "de"))
     assert "A random selection of 10 rows is kept, or all rows if there are fewer; nothing is filled in." in english
     assert "single row of the sampled table" in english

@@ -98,3 +98,15 @@ def test_the_near_end_of_a_block_would_be_too_narrow():
     wanted = brute(800.0, 60.0, reach, 50.0)
     assert right[1][0] >= wanted[1] - 1e-9
     assert wrong[1][0] < wanted[1] - 1e-9
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_discrete_laplace_number_is_coupled_to_a_continuous_one_within_1(scale):
+    """O1: P(X ≥ k) ≤ P(Y ≥ k) ≤ P(X ≥ k − 1), the first inequality in this direction and no other."""
+    law = LaplaceNoise(Fraction(scale)).independent
+    masses_from_0 = [law.pmf(k)[1] for k in range(600)]
+    for k in range(1, 30):
+        discrete = sum(masses_from_0[k:])
+        continuous = [np.exp(-j / float(Fraction(scale))) / 2 for j in (k, k - 1)]
+        assert continuous[0] < discrete * (1 + 1e-9)
+        assert discrete <= continuous[1] * (1 + 1e-9)

@@ -50,6 +50,7 @@ class Page:
     budget: BudgetUse | None
     exact: Exact | None
     covered: str
+    account: str
     pictures: tuple[Picture, ...]
     sheets: tuple[Sheet, ...]
     shapes: Map | None
@@ -99,6 +100,7 @@ def page_of(release: Release, words: Words, artist: Artist | None = None) -> Pag
         budget=budget_of(document, guarantee, words),
         exact=exact_of(document, guarantee, about, words),
         covered=said(sentences.covered_words(document["interval"])),
+        account=words("report.numbers.represent" if "original" in plan else "report.numbers.account"),
         pictures=pictures,
         sheets=sheets,
         shapes=shapes,

@@ -324,13 +324,13 @@ def _sampling(document: Mapping[str, Any], chosen: str) -> dict[str, Any]:
 
     The rate is that of the draw, a multiple of 2^-64; None where the number of rows of the table is private.
     """
-    plan, column = document["plan"], outputs_of(document)[chosen].get("column")
+    plan, line = document["plan"], outputs_of(document)[chosen]
     step = next((one for one in plan["steps"] if one["step"] == "sample"), None)
     if step is None:
         return {}
     rows = plan["neighbours"].get("rows")
     rate = dyadic_below(exact(step["rate"], "rate")) if "rate" in step else rows and Fraction(step["rows"], rows)
-    bounds = None if column is None else bounds_of(document, column)
+    bounds = None if line.get("column") is None else bounds_of(document, line)
     ends = {} if bounds is None else {"lower": text(bounds[0]), "upper": text(bounds[1])}
     return {"sample": {"rate": None if rate is None else text(rate), "rows": rows, **ends}}
 

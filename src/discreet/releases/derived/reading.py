@@ -15,6 +15,7 @@ from typing import Any
 from discreet.exact.canonical import digest
 from discreet.exact.numbers import common_denominator, exact, rational_gcd
 from discreet.noise.single.laws import DiscreteGaussian, DiscreteLaplace, Law, RoundedGaussian
+from discreet.plan.recorded import recorded_name
 from discreet.releases.derived.linear import LEVEL, Cell, Linear, LogConcave, Tied, half_width
 from discreet.releases.frames import value_columns
 
@@ -149,22 +150,38 @@ def _count(document: Mapping[str, Any], line: Mapping[str, Any], columns: Column
 def _count_query(document: Mapping[str, Any], line: Mapping[str, Any]) -> str:
     """The name of the query that counts the rows of a statistic: those that are not null where its column can be null."""
     names = {one["query"] for one in document["noise"]}
-    non_null = f"non-null {line['column']}"
-    return non_null if line.get("column") is not None and non_null in names else "rows"
+    # A number that both tables have in common has the name of the prepared column.
+    asked = [f"non-null {called}" for called in (_called(document, line), line["column"])]
+    return next((one for one in asked if line.get("column") is not None and one in names), "rows")
+
+
+def _is_twin(document: Mapping[str, Any], line: Mapping[str, Any]) -> bool:
+    """True if a statistic was computed of the table as recorded beside the same one of the prepared table."""
+    plan = document["plan"]
+    beside = bool(plan.get("original", {}).get("prepared"))
+    return beside and line["name"] not in {one["name"] for one in plan["statistics"]}
+
+
+def _called(document: Mapping[str, Any], line: Mapping[str, Any]) -> str:
+    """The column of a statistic as its queries name it: the noise of both tables is not the same noise."""
+    column = str(line["column"])
+    return recorded_name(column) if _is_twin(document, line) else column
 
 
 def _sum(document: Mapping[str, Any], line: Mapping[str, Any], columns: Columns) -> list[_Answer] | None:
     """Unit · total + origin · count, with values from the midpoint of their bounds where the rows are counted anyway."""
-    bounds = bounds_of(document, line["column"])
+    bounds = bounds_of(document, line)
     if bounds is None:
         return None
     lower, upper, step = bounds
-    count = _count_query(document, line)
+    count, total_query = _count_query(document, line), f"sum of {_called(document, line)}"
+    if _is_twin(document, line) and all(one["query"] != total_query for one in document["noise"]):
+        return None  # it is the prepared sum and an excess
     asked = any(one["query"] == count for one in document["noise"])
     fitting: list[tuple[Fraction, list[_Answer]]] = []
     for origin in ((lower + upper) / 2, Fraction(0)) if asked or _rows_are_public(document) else (Fraction(0),):
         unit = rational_gcd(lower - origin, step if upper > lower else Fraction(0))
-        total = _answer(document, f"sum of {line['column']}", unit or Fraction(1), columns, line["name"])
+        total = _answer(document, total_query, unit or Fraction(1), columns, line["name"])
         rows = _answer(document, count, origin, columns, line["name"])
         if total is None or rows is None:
             return None
@@ -179,7 +196,7 @@ def _sum(document: Mapping[str, Any], line: Mapping[str, Any], columns: Columns)
 def _weighted_sum(document: Mapping[str, Any], line: Mapping[str, Any], columns: Columns) -> list[_Answer] | None:
     """Unit · the sum of products of a column and its weights, both in whole steps from 0."""
     names = line["column"], line["by"]
-    bounds = [bounds_of(document, name) for name in names]
+    bounds = [bounds_of(document, {**line, "column": name}) for name in names]
     units = [rational_gcd(one[0], one[2]) for one in bounds if one is not None]
     if len(units) < len(names):
         return None
@@ -205,14 +222,17 @@ _READERS = {"count": _count, "sum": _sum, "weighted_sum": _weighted_sum}
 """The statistics that are linear in their noises."""
 
 
-def bounds_of(document: Mapping[str, Any], column: str) -> tuple[Fraction, Fraction, Fraction] | None:
-    """Lower and upper bound of a column after its clamps, and its step; None where a step of the plan is not known here."""
-    plan = document["plan"]
+def bounds_of(document: Mapping[str, Any], line: Mapping[str, Any]) -> tuple[Fraction, Fraction, Fraction] | None:
+    """Lower and upper bound of the column that a statistic reads, after its clamps, and its step.
+
+    None where a step of the plan is not known here.
+    """
+    plan, column = document["plan"], line["column"]
     (declared,) = (one for one in plan["schema"] if one["name"] == column)
     if declared["type"] != "number" or any(one["step"] not in _KNOWN_STEPS for one in plan["steps"]):
         return None
     lower, upper, step = (exact(declared[key], key) for key in ("lower", "upper", "step"))
-    for one in plan["steps"]:
+    for one in () if _is_twin(document, line) else plan["steps"]:
         if one["step"] == "clamp" and one["column"] == column:
             lower, upper = max(lower, exact(one["lower"], "lower")), min(upper, exact(one["upper"], "upper"))
     return lower, upper, step
