@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -71,16 +72,20 @@ def test_one_code_and_too_many_codes_get_a_tree() -> None:
 
 
 def test_a_release_has_values_inside_of_intervals_and_everything_for_an_empty_group() -> None:
+    """Ten releases: an interval may miss in 5 % of cases, and 13 of 30 misses have a probability below 10^-9."""
     data = pl.DataFrame({"g": ["x"] * 500, "v": [10 * (i % 100) for i in range(500)]})
-    session = dp.Session(data, SCHEMA, dataset="d", ledger=":memory:", budget=dp.PureDP(100), neighbours=dp.AddRemove())
-    table = session.release(request(), spend="20", name="r").table
+    session = dp.Session(data, SCHEMA, dataset="d", ledger=":memory:", budget=dp.PureDP(200), neighbours=dp.AddRemove())
+    tables = [session.release(request(), spend="20", name=str(number)).table for number in range(10)]
+    missed = Counter[str]()
     for name, true in (("median_v", 490), ("v_p25", 240), ("v_p75", 740)):
-        for row in table.iter_rows(named=True):
-            assert 0 <= row[f"{name}_low"] <= row[name] <= row[f"{name}_high"] <= 1000
+        for row in (row for table in tables for row in table.iter_rows(named=True)):
+            low, value, high = row[f"{name}_low"], row[name], row[f"{name}_high"]
+            assert 0 <= low <= value <= high <= 1000
             if row["g"] == "x":
-                assert row[f"{name}_low"] <= true <= row[f"{name}_high"] <= row[f"{name}_low"] + 200
+                missed["held"] += not low <= true <= high <= low + 200
             if row["g"] == "y":
-                assert (row[f"{name}_low"], row[f"{name}_high"]) == (0, 1000)
+                missed["everything"] += (low, high) != (0, 1000)
+    assert max(missed.values()) < 13
 
 
 def test_centres_come_before_the_records_in_their_order() -> None:

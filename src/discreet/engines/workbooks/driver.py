@@ -138,7 +138,7 @@ _KILLED = (-6, -9, -11)
 
 def _begin(path: Path, sheet: str) -> subprocess.Popen[bytes]:
     script = str(Path(__file__).with_name("_sheet.py"))
-    command = [sys.executable, "-P", script, str(path.absolute()), sheet, str(_MEMORY)]
+    command = [sys.executable or "", "-P", script, str(path.absolute()), sheet, str(_MEMORY)]
     try:
         return subprocess.Popen(  # noqa: S603 (a constant command; names are arguments of it)
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL

@@ -433,6 +433,29 @@ def test_a_damaged_workbook_is_refused_or_ends_in_the_constant_failure(tmp_path:
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_a_damaged_part_is_refused_however_it_is_packed(tmp_path: Path, method: int) -> None:
+    source = written(tmp_path / "a.xlsx", [["a", "b"], *([f"text {i}", i] for i in range(50))])
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as book:
+        parts = {name: book.read(name) for name in book.namelist()}
+    with zipfile.ZipFile(tmp_path / "a.xlsx", "w", method) as book:
+        for name, content in parts.items():
+            book.writestr(name, content)
+        start = book.getinfo(SHEET).header_offset + 30 + len(SHEET)
+    stored = bytearray((tmp_path / "a.xlsx").read_bytes())
+    stored[start + 20 : start + 60] = bytes(range(200, 240))
+    (tmp_path / "a.xlsx").write_bytes(stored)
+    with pytest.raises(SourceError, match=r"is not a readable .xlsx workbook"):
+        header_of(source)
+
+
+def test_an_interpreter_that_does_not_know_its_program_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = written(tmp_path / "a.xlsx", [["a", "b"], ["x", 1]])
+    monkeypatch.setattr(sys, "executable", None)
+    with pytest.raises(SourceError, match="the process that reads workbooks cannot be started"):
+        header_of(source)
+
+
 def test_a_workbook_that_was_written_anew_is_looked_at_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = written(tmp_path / "a.xlsx", [["sex", "age"], ["F", 1]])
     engine: Any = open_source(source, dp.Schema(sex=dp.Category(["F", "M"])))
