@@ -112,6 +112,17 @@ def test_no_interval_is_vacuous():
     assert 1.3 < mean.low < 1.5 < mean.high < 1.7
 
 
+@pytest.mark.parametrize("left_out", [Fraction(0), Fraction(1, 2**63)], ids=["m = n", "nearly all"])
+def test_a_sample_of_all_rows_adds_no_error(left_out):
+    """The rate is 1, or 1 as a double: rows that are not in the sample are impossible, or nearly so."""
+    level, whole = Fraction(95, 100), design(1 - left_out, 3000)
+    count = module._figure(constant(Fraction(1000)), None, whole, level)
+    assert 1000 * (1 - 1e-8) < count.low <= 1000 <= count.high < 1001
+    parts = constant(Fraction(2000)), constant(Fraction(1000))
+    mean = module._mean_figure(*parts, (Fraction(0), Fraction(3)), whole, level)
+    assert mean.low <= 2 <= mean.high
+
+
 def test_the_error_of_a_mean_is_that_of_bernstein():
     """√(2bv) + (U − L)b/3 of W7, which coverage of small tables is far too kind to check."""
     level, b = Fraction(95, 100), log(100)

@@ -123,6 +123,22 @@ def test_rows_that_differ_beside_exact_totals_are_sampled_together():
     assert inner_of(quoted).through(law).epsilon > PURE.epsilon * Fraction(999, 1000)
 
 
+@pytest.mark.parametrize("sample", ["1/2", 10])
+def test_the_exact_totals_are_not_those_of_the_sample(sample):
+    """The published numbers of x and y say nothing exact of a sample, whose counts would give its rows away."""
+    schema = dp.Schema(g=dp.Category(["x", "y"]), f=dp.Category(["p", "q"]))
+    totals = exact_totals_of(dp.Totals("g"), schema, None, 50)
+    table = dp.Table(schema, dp.ReplaceOne(50))
+    drawn = table.sample(rows=sample) if isinstance(sample, int) else table.sample(sample)
+    for groups in (["g"], ["g", "f"]):
+        (one,) = allocate.quote(drawn.group_by(*groups).agg(dp.count()), PURE, totals).measured
+        assert one.query.words() == "rows"
+        assert one.law.independent is not None, "no lattice"
+        assert one.law.everywhere, "no cell without noise"
+    with pytest.raises(dp.PlanError):
+        allocate.quote(table.group_by("g").agg(dp.count()), PURE, totals)
+
+
 def test_concentrated_guarantees_are_not_amplified():
     for step in (SampleEach(Fraction(1, 100)), SampleRows(1)):
         for inner in (dp.ZCDP("0.3"), dp.GDP("0.3")):

@@ -97,7 +97,7 @@ def sampling_step(rate: Amount | None, rows: object) -> SampleEach | SampleRows:
     """The sample of each row with probability `rate`, or of so many rows; exactly one of the two is given.
 
     Raises:
-        PlanError: both or none, a rate outside (0, 1), or a number of rows that is not whole and at least 1.
+        PlanError: both or none, a rate outside [2^-64, 1), or a number of rows that is not whole and at least 1.
     """
     if (rate is None) == (rows is None):
         raise PlanError('sample(): takes either a rate, sample("1/10"), or a number of rows, sample(rows=1000)')
@@ -109,6 +109,8 @@ def sampling_step(rate: Amount | None, rows: object) -> SampleEach | SampleRows:
         raise PlanError(str(wrong)) from None
     if not 0 < share < 1:
         raise PlanError(f"sample({text(share)}): must be greater than 0 and less than 1; for a number of rows write rows=…")
+    if not dyadic_below(share):
+        raise PlanError(f"sample({text(share)}): must be at least 2^-64, the smallest rate at which rows are drawn")
     return SampleEach(share)
 
 

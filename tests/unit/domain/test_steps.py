@@ -108,6 +108,7 @@ def test_a_sample_states_its_rows_where_they_are_public():
         (lambda t: t.resize(10, proportion="nan"), "must be a number"),
         (lambda t: t.resize(10).resize(20), "resized already"),
         (lambda t: t.resize(10).impute({"age": dp.Uniform()}), "resized already"),
+        (lambda t: t.sample("1e-20"), "must be at least 2^-64"),
         (lambda t: t.sample("1/10").sample("1/10"), "sampled already"),
         (lambda t: t.sample("1/10").resize(10), "sampled already"),
         (lambda t: t.sample(rows=10).clamp({"age": (0, 50)}), "sampled already"),

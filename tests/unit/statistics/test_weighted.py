@@ -80,6 +80,17 @@ def test_intervals_hold_with_the_stated_probability(rows, spend):
         assert chance[~covered].sum() > 0 or line.statistic.kind.word == "weighted_mean"
 
 
+def test_the_noise_of_a_sum_counts_in_steps_of_both_grids():
+    """A step of the products is 2 · 3 = 6: an interval in single units would be far too short."""
+    schema = dp.Schema(x=dp.Number(0, 8, step=2), w=dp.Number(0, 6, step=3))
+    quoted = quote(dp.Table(schema, dp.AddRemove()).agg(dp.weighted_sum("x", dp.Weight("w", most=6), **SKIP)), dp.PureDP(1))
+    (one,), (line,) = quoted.measured, quoted.lines
+    exact = exact_answers(quoted, cubes_of(quoted.plan, [{"x": 4, "w": 2}, {"x": 1, "w": 1}]), None)[0]
+    found = line.recipe.estimates(Answers(quoted.noises(line), {one.asked: exact}, slice(0, 1)))[0]
+    half = 6 * one.law.independent.half_width(Fraction(95, 100))
+    assert (found.low[0], found.value[0], found.high[0]) == (54 - half, 8 * 6 + 2 * 3, 54 + half)
+
+
 def test_no_interval_of_a_mean_is_wider_than_its_bound(monkeypatch):
     quoted = asked(dp.weighted_mean("x", BY, **SKIP))
     (line,) = quoted.lines

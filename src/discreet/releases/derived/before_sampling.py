@@ -119,10 +119,10 @@ def _figure(cell: Linear, bound: Fraction | None, design: Mapping[str, Any], lev
 def _count_before(ends: Interval, rate: Fraction, budget: float, rows: int | None) -> Interval:
     """The numbers C of rows for which a sample within `ends` is not too unlikely: C·KL(k/C‖s) ≤ log(1/β) (Chernoff)."""
     least, most = (max(0.0, float(end)) for end in ends)
-    s = float(rate)
+    s, rest = float(rate), float(1 - rate)  # the rest from the exact rate: it may be far smaller than a rounding of 1
 
     def cost(kept: float) -> Callable[[float], float]:
-        return lambda size: _term(kept, size * s) + _term(size - kept, size * (1 - s))
+        return lambda size: _term(kept, size * s) + _term(size - kept, size * rest)
 
     high = _crossing(cost(most), most / s, budget, up=True)
     low = _crossing(cost(least), least / s, budget, up=False, stop=least) if least else 0.0
@@ -145,9 +145,11 @@ def _sum_before(ends: Interval, rate: Fraction, budget: float, bound: Fraction) 
 
 
 def _term(kept: float, mean: float) -> float:
-    """Kept · log(kept/mean), rounded downwards; 0 where nothing is kept."""
+    """Kept · log(kept/mean), rounded downwards; 0 where nothing is kept, infinite where nothing can be."""
     if kept <= 0:
         return 0.0
+    if mean <= 0:
+        return inf
     found = kept * log(kept / mean)
     return found - 1e-15 * (abs(found) + kept)
 

@@ -30,7 +30,12 @@ def released(neighbours=None, *, sample=("1/4", None), group=True, budget=None):
 
 @pytest.mark.parametrize(
     ("neighbours", "sample"),
-    [(None, ("1/4", None)), (dp.ReplaceOne(rows=4000), ("1/4", None)), (dp.ReplaceOne(rows=4000), (None, 1000))],
+    [
+        (None, ("1/4", None)),
+        (dp.ReplaceOne(rows=4000), ("1/4", None)),
+        (dp.ReplaceOne(rows=4000), (None, 1000)),
+        (dp.ReplaceOne(rows=4000), (None, 4000)),
+    ],
 )
 def test_the_interval_covers_the_table(neighbours, sample):
     release = released(neighbours, sample=sample)
@@ -45,7 +50,8 @@ def test_the_interval_covers_the_table(neighbours, sample):
             assert row["before_low"] <= exact <= row["before_high"]
             assert row["before_high"] - row["before_low"] < 1.5 * exact
     assert "before its rows were sampled" in str(counts)
-    assert json.loads(sums.to_json())["sources"][0]["sample"]["rate"] == "0.25"
+    rate = "1" if sample == (None, 4000) else "0.25"
+    assert json.loads(sums.to_json())["sources"][0]["sample"]["rate"] == rate
 
 
 def test_several_groups_are_added_up_before():
