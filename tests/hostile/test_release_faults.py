@@ -32,6 +32,7 @@ from discreet.ledger import store as store_module
 from discreet.ledger.store import Transaction
 from discreet.noise.bits import Bits, system_bits
 from discreet.session import session as session_module
+from discreet.session.charging import Charging
 from discreet.session.orders import Order
 
 from .callers import FRAME, SECRET, Caller, require_constant_text
@@ -123,7 +124,7 @@ def test_the_law_finds_a_session_that_breaks_it(folder: Path) -> None:
     caller = Caller(folder / "budget.db")
     request = caller.request()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(caller.session, "_reserve", lambda *_, **__: [2])
+        patch.setattr(Charging, "reserve", lambda *_, **__: [2])
         patch.setattr(caller.session._ledger, "attempt", lambda _: nullcontext())
         assert caller.release(request) is not None
     with pytest.raises(AssertionError, match="before they were charged"):

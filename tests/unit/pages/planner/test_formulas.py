@@ -19,7 +19,11 @@ from discreet.totals.exact_totals import exact_totals_of
 
 ROWS = 3000
 SCHEMA = dp.Schema(
-    s=dp.Category([f"s{k}" for k in range(6)]), sex=dp.Category(["F", "M"]), v=dp.Number(0, 100, "0.5"), w=dp.Number(-5, 90)
+    s=dp.Category([f"s{k}" for k in range(6)]),
+    sex=dp.Category(["F", "M"]),
+    v=dp.Number(0, 100, "0.5"),
+    w=dp.Number(-5, 90),
+    u=dp.Number(0, 20),
 )
 WHOLE = dp.Table(SCHEMA, dp.ReplaceOne(rows=ROWS)).impute({"v": dp.Uniform(), "w": dp.Uniform()})
 FILLED = WHOLE.impute({"s": dp.Weights({"s1": 1}), "sex": dp.Weights({"F": 1})})
@@ -137,6 +141,8 @@ EVERY = {
     "share": [dp.share()],
     "sum": [dp.sum("v", **SKIP)],
     "mean": [dp.mean("w", **SKIP)],
+    "weighted_sum": [dp.weighted_sum("v", dp.Weight("u", most=20), **SKIP)],
+    "weighted_mean": [dp.weighted_mean("v", dp.Weight("u", most=20), **SKIP)],
     "variance": [dp.variance("v", **SKIP), dp.variance("w", interval="joint", **SKIP)],
     "std": [dp.std("v", **SKIP), dp.std("w", interval="joint", **SKIP)],
     "covariance": [dp.covariance("v", "w", **SKIP)],
