@@ -37,12 +37,12 @@ def without_the_heap(stretches, target, node):
     return replace(runs, loss=np.abs(node.unit * stretches.ahead - wanted))
 
 
-def imputed_per_copy(cube, axes, moments, *, resize, rows, bits):
+def imputed_per_copy(cube, axes, moments, *, drawing, rows, bits):
     """The copies of a record draw imputed values of their own."""
-    if resize is None:
+    if drawing is None:
         return impute(cube, axes, moments, bits)
-    kept = _sample(cube, resize, rows, bits)
-    nulls = _null_rows(axes, moments, resize.rows - row_count(kept))
+    kept = _sample(cube, drawing, rows, bits)
+    nulls = _null_rows(axes, moments, drawing.rows - row_count(kept))
     return impute(join([kept, nulls]), axes, moments, bits)
 
 
