@@ -120,8 +120,8 @@ def derive_before(  # noqa: PLR0917 (options have names)
     as_json: AsJson = False,
 ) -> None:
     """Counts, sums and means of the table before its rows were sampled: intervals for noise and sample together."""
-    from discreet.cli.deriving import Asked, derived_before
+    from discreet.cli.deriving import Asked, compute_before
 
     with exits():
         asked = Asked(results, statistic, by, at)
-        write(derived_before(asked, over, confidence=confidence, out=out, stem=name), as_json=as_json)
+        write(compute_before(asked, over, confidence=confidence, out=out, stem=name), as_json=as_json)

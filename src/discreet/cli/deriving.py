@@ -19,7 +19,7 @@ from discreet.releases.derived.ratio import ratio
 from discreet.releases.derived.result import Derived, Figure
 from discreet.releases.document import Release
 
-__all__ = ["Asked", "compute_change", "compute_mean", "compute_ratio", "derived_before"]
+__all__ = ["Asked", "compute_before", "compute_change", "compute_mean", "compute_ratio"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def compute_mean(asked: Sequence[Asked], *, confidence: str, out: str | None, st
     return _answer(combine(*(one.read() for one in asked), confidence=confidence), out, stem)
 
 
-def derived_before(asked: Asked, over: str | None, *, confidence: str, out: str | None, stem: str | None) -> Answer:
+def compute_before(asked: Asked, over: str | None, *, confidence: str, out: str | None, stem: str | None) -> Answer:
     """The numbers of the table before its rows were sampled; divided by the counts of column `over`, if it is given.
 
     Raises:

@@ -143,8 +143,8 @@ def _perhaps_codes(name: str, column: Column) -> Iterator[str]:
     )
 
 
-_MOST_EPSILON = 10
 _MOST_LISTED = 100
+_MOST_EPSILON = 10
 """A larger ε bounds a probability by a factor of more than 20,000: nobody would notice such a protection."""
 
 

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
-from typing import Protocol
 
 from discreet.cube.scans import Scan
 from discreet.cube.value_paths import KeyAxis, Moment, NumberPath, Path, axis_size
@@ -21,7 +20,7 @@ from discreet.domain.schema import Schema
 from discreet.domain.steps import ROW_DRAWS, Resize, RowDraw, Step, TableFacts, Where, after, conditions_of, facts_of
 from discreet.errors import InternalError
 from discreet.exact.figures import plural
-from discreet.plan.recorded import Original, needs_of_parts, path_called
+from discreet.plan.recorded import Request, needs_of_parts, path_called
 from discreet.statistics.base import Need, Statistic, groupings_of
 
 __all__ = [
@@ -38,42 +37,6 @@ __all__ = [
 
 JOINT_CELLS = 2**12
 """A joint cube of at most this many cells costs less than a scan for each statistic (benchmarks/bench_wide.py)."""
-
-
-class Request(Protocol):
-    """A request on a table. A plan is one."""
-
-    @property
-    def schema(self) -> Schema:
-        """The public columns."""
-
-    @property
-    def neighbours(self) -> Neighbours:
-        """The neighbouring relation."""
-
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """The steps that prepare the table."""
-
-    @property
-    def group_by(self) -> tuple[Group, ...]:
-        """The groups of the release."""
-
-    @property
-    def statistics(self) -> tuple[Statistic, ...]:
-        """The statistics of each group, as they were asked for."""
-
-    @property
-    def answered(self) -> tuple[Statistic, ...]:
-        """The statistics of each group that are computed: these, and those of the table as recorded."""
-
-    @property
-    def facts(self) -> TableFacts:
-        """The facts of the table after the steps."""
-
-    @property
-    def target(self) -> Original | None:
-        """The wish for intervals of the table as recorded."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,7 +19,7 @@ from discreet.domain.words import card, declared_facts, one_line, request_text
 from discreet.errors import PlanError, printed
 from discreet.exact.canonical import canonical, digest
 from discreet.plan.layout import Layout, layout_of, resize_of, table_facts, used_columns
-from discreet.plan.recorded import Original, answered_by, checked_original, facts_with_recorded, stripped_steps
+from discreet.plan.recorded import Original, answered_by, check_original, facts_with_recorded, stripped_steps
 from discreet.plan.shown import check_nulls
 from discreet.plan.sizes import check_cubes, check_release
 from discreet.plan.used import cut_to_used
@@ -133,7 +133,7 @@ class Plan:
         Raises:
             PlanError: another word; or with the prepared table: a resize, or a changed column in groups or conditions.
         """
-        target = checked_original(nulls, prepared)
+        target = check_original(nulls, prepared)
         if prepared:
             return replace(self, target=target)
         statistics = tuple(one.kind.reads.recorded(one, {}) for one in self.statistics)

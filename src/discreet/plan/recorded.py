@@ -26,8 +26,9 @@ __all__ = [
     "PREPARED",
     "READINGS",
     "Original",
+    "Request",
     "answered_by",
-    "checked_original",
+    "check_original",
     "covered_by",
     "facts_with_recorded",
     "needs_of_parts",
@@ -77,8 +78,8 @@ class Original:
         return {"nulls": self.nulls, "prepared": self.prepared}
 
 
-class Prepared(Protocol):
-    """The parts of a plan that say what is prepared, and how."""
+class Request(Protocol):
+    """A request on a table. A plan is one."""
 
     @property
     def schema(self) -> Schema:
@@ -106,14 +107,14 @@ class Prepared(Protocol):
 
     @property
     def answered(self) -> tuple[Statistic, ...]:
-        """The statistics of each group that are computed."""
+        """The statistics of each group that are computed: these, and those of the table as recorded."""
 
     @property
     def target(self) -> Original | None:
-        """The wish; None where there is none."""
+        """The wish for intervals of the table as recorded; None where there is none."""
 
 
-def checked_original(nulls: object, prepared: object) -> Original:
+def check_original(nulls: object, prepared: object) -> Original:
     """The wish. Raises PlanError for another word."""
     if not isinstance(nulls, str) or nulls not in READINGS:
         raise PlanError(f"original({printed(nulls)}): must be one of {', '.join(map(repr, READINGS))}")
@@ -147,7 +148,7 @@ def path_called(called: str, steps: tuple[Step, ...], start: TableFacts) -> Path
     return replace(path_of(called.removesuffix(_RECORDED), (), start), called=called)
 
 
-def facts_with_recorded(plan: Prepared, facts: TableFacts) -> TableFacts:
+def facts_with_recorded(plan: Request, facts: TableFacts) -> TableFacts:
     """The facts of the prepared table, with those of each column as recorded that the steps change."""
     names, start = _changed(plan, facts), facts_of(plan.schema, plan.neighbours)
     if not names:
@@ -157,14 +158,14 @@ def facts_with_recorded(plan: Prepared, facts: TableFacts) -> TableFacts:
     return replace(facts, columns=MappingProxyType({**facts.columns, **before, **clamped}))
 
 
-def originals_of(plan: Prepared) -> Originals | None:
+def originals_of(plan: Request) -> Originals | None:
     """What recipes have to know of a request for originals; None for any other."""
     if plan.target is None:
         return None
     return Originals(tuple(_twin(plan, *names) for names in _changed(plan, plan.facts).items()))
 
 
-def needs_of_parts(plan: Prepared, needs: Sequence[Need]) -> list[Need]:
+def needs_of_parts(plan: Request, needs: Sequence[Need]) -> list[Need]:
     """For each changed column of which a sum is needed, all its names in one scan: sums in parts are of the same draws."""
     originals = originals_of(plan)
     twins = () if originals is None else originals.twins
@@ -173,7 +174,7 @@ def needs_of_parts(plan: Prepared, needs: Sequence[Need]) -> list[Need]:
     return [Need("sums", names) for names in named if not summed.isdisjoint(names)]
 
 
-def _twin(plan: Prepared, prepared: str, recorded: str) -> Twin:
+def _twin(plan: Request, prepared: str, recorded: str) -> Twin:
     after, before = plan.facts[prepared], plan.facts[recorded]
     if isinstance(after, CategoryFacts):
         return Twin(prepared, recorded, None)  # a clamp of categories makes some of them null
@@ -186,7 +187,7 @@ def _twin(plan: Prepared, prepared: str, recorded: str) -> Twin:
     return Twin(prepared, recorded, recorded if unclamped else prepared + _CLAMPED)
 
 
-def answered_by(plan: Prepared, facts: TableFacts) -> tuple[Statistic, ...]:
+def answered_by(plan: Request, facts: TableFacts) -> tuple[Statistic, ...]:
     """The statistics that are computed for a plan.
 
     Those that were asked for; and after them, of each that reads a changed column, the same of the columns as recorded.
@@ -201,24 +202,24 @@ def answered_by(plan: Prepared, facts: TableFacts) -> tuple[Statistic, ...]:
         return tuple(replace(one, name=one.name + ORIGINAL) for one in plan.statistics)
     names = _changed(plan, facts)
     _check_outer(plan, names)
-    touched = [one for one in plan.statistics if _reads_changed(plan, one)]
+    touched = [one for one in plan.statistics if not names.keys().isdisjoint(_columns_of(one))]
     twins = (replace(one.kind.reads.recorded(one, names), name=one.name + ORIGINAL) for one in touched)
     return (*plan.statistics, *twins)
 
 
-def untwinned(plan: Prepared, one: Statistic) -> Statistic:
+def untwinned(plan: Request, one: Statistic) -> Statistic:
     """The statistic with the columns of the schema in the place of those as recorded."""
     names = {called: plain for called in _columns_of(one) if (plain := plain_name(called, plan.schema)) != called}
     return one.kind.reads.recorded(one, names) if names else one
 
 
-def shown_statistic(plan: Prepared, one: Statistic) -> dict[str, object]:
+def shown_statistic(plan: Request, one: Statistic) -> dict[str, object]:
     """A computed statistic as canonical JSON values, of the columns of the schema; beside originals with what it covers."""
     covers = {} if plan.target is None else {"covers": covered_by(plan, one)}
     return {**statistic_json(untwinned(plan, one)), **covers}
 
 
-def target_words(plan: Prepared) -> list[str]:
+def target_words(plan: Request) -> list[str]:
     """What the two kinds of columns hold, in sentences; none where nobody asks for originals."""
     if plan.target is None:
         return []
@@ -232,19 +233,19 @@ def target_words(plan: Prepared) -> list[str]:
     return [*told, shared] if same else told
 
 
-def covered_by(plan: Prepared, one: Statistic) -> str:
+def covered_by(plan: Request, one: Statistic) -> str:
     """The table whose value the intervals of a computed statistic hold: "recorded" or "prepared"."""
     if plan.target is None or (plan.target.prepared and one in plan.statistics and _reads_changed(plan, one)):
         return PREPARED
     return plan.target.nulls
 
 
-def _reads_changed(plan: Prepared, one: Statistic) -> bool:
+def _reads_changed(plan: Request, one: Statistic) -> bool:
     """True if the steps change a column that the statistic reads."""
     return not _changed(plan, plan.facts).keys().isdisjoint(_columns_of(one))
 
 
-def _changed(plan: Prepared, facts: TableFacts) -> Mapping[str, str]:
+def _changed(plan: Request, facts: TableFacts) -> Mapping[str, str]:
     """The columns that the steps change, each with its name as recorded; none where nobody asks for these.
 
     Raises:
@@ -260,7 +261,7 @@ def _changed(plan: Prepared, facts: TableFacts) -> Mapping[str, str]:
     return names
 
 
-def _check_outer(plan: Prepared, names: Mapping[str, str]) -> None:
+def _check_outer(plan: Request, names: Mapping[str, str]) -> None:
     """Checks that the table as recorded has the rows and the groups of the prepared one.
 
     Raises:

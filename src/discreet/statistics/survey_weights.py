@@ -6,7 +6,7 @@ of one person do not change the weights of others is declared, not checked (docs
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -15,13 +15,35 @@ from typing import Any
 from discreet.cube.queries import Factor, PairSum
 from discreet.domain.steps import TableFacts
 from discreet.errors import ArgumentError, PlanError, printed
+from discreet.exact.figures import name as shown_name
 from discreet.exact.numbers import Amount, exact, text
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import Free, Keys, Need, Statistic
-from discreet.statistics.common import check_number, largest_of, number_of, one_column, option_string
+from discreet.statistics.base import Free, Keys, Kind, Need, Statistic
+from discreet.statistics.common import (
+    check_column_name,
+    check_number,
+    check_weight,
+    largest_of,
+    number_of,
+    one_column,
+    option_string,
+    skips_nulls,
+    title,
+)
 from discreet.statistics.totals import Total, sums_apart, total_of, values_apart
 
-__all__ = ["WEIGHT_KEYS", "Weight", "WeightedColumn", "product_sum", "spans_of", "weight_of", "whole_weights"]
+__all__ = [
+    "WEIGHT_KEYS",
+    "Weight",
+    "WeightedColumn",
+    "product_sum",
+    "read_weighted",
+    "spans_of",
+    "weight_of",
+    "weighted",
+    "weighted_title",
+    "whole_weights",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +99,22 @@ def weight_of(by: object) -> Weight:
     if not isinstance(by, Weight):
         raise PlanError(f"by={printed(by)}: must be a weight, such as Weight('w', most=10)")
     return by
+
+
+def weighted(kind: Kind, column: str, weight: Amount, nulls: str | None) -> Statistic:
+    """The statistic of this kind, which has a weight, of a column."""
+    return Statistic(kind, check_column_name(column), f"{kind.word}_{column}", check_weight(weight), skips_nulls(nulls))
+
+
+def read_weighted(make: Callable[..., Statistic], columns: Sequence[Any], options: Mapping[str, Any]) -> Statistic:
+    """The statistic that a plan file asks for by `WEIGHT_KEYS`."""
+    others = {name: value for name, value in options.items() if name not in {"by", "most"}}
+    return make(columns[0], Weight(options["by"], options["most"]), **others)
+
+
+def weighted_title(noun: str, shown: Mapping[str, Any], part: str) -> str:
+    """The title of a statistic that has a weight: the weight comes last."""
+    return f"{title(part or noun, shown)}, by {shown_name(shown['by'])}"
 
 
 def _by(one: Statistic) -> Weight:

@@ -12,11 +12,10 @@ from typing import Any, ClassVar
 
 from discreet.cube.queries import PairSum, Query
 from discreet.domain.steps import TableFacts
-from discreet.exact.figures import name as shown_name
 from discreet.exact.numbers import Amount, float_up
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Reads, Shape, Statistic
-from discreet.statistics.common import OneNumber, check_column_name, check_weight, skips_nulls, title
+from discreet.statistics.common import OneNumber
 from discreet.statistics.counted import NoisyCount
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.means import mean_estimate
@@ -36,8 +35,11 @@ from discreet.statistics.survey_weights import (
     Weight,
     WeightedColumn,
     product_sum,
+    read_weighted,
     spans_of,
     weight_of,
+    weighted,
+    weighted_title,
     whole_weights,
 )
 from discreet.statistics.totals import Total, total_of
@@ -55,8 +57,7 @@ def weighted_mean(column: str, by: Weight, *, weight: Amount = 1, nulls: str | N
         weight: its share of the spend relative to the other statistics of the request.
         nulls: "skip", or left out.
     """
-    kind = WeightedMean(weight_of(by))
-    return Statistic(kind, check_column_name(column), f"weighted_mean_{column}", check_weight(weight), skips_nulls(nulls))
+    return weighted(WeightedMean(weight_of(by)), column, weight, nulls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +77,11 @@ class WeightedMean:
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:
-        by, most = options.pop("by"), options.pop("most")
-        return weighted_mean(columns[0], Weight(by, most), **options)
+        return read_weighted(weighted_mean, columns, options)
 
     @staticmethod
     def title(shown: Mapping[str, Any], part: str) -> str:
-        return f"{title(part or WeightedMean.noun, shown)}, by {shown_name(shown['by'])}"
+        return weighted_title(WeightedMean.noun, shown, part)
 
     def span(self, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
         return spans_of(one, facts, free, (0, 1))

@@ -11,11 +11,10 @@ import numpy as np
 
 from discreet.cube.queries import PairSum, Query
 from discreet.domain.steps import TableFacts
-from discreet.exact.figures import name as shown_name
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Reads, Shape, Statistic
-from discreet.statistics.common import OneNumber, check_column_name, check_weight, skips_nulls, title
+from discreet.statistics.common import OneNumber
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.possible import Possible, any_value
 from discreet.statistics.recipe import Answers, CountTable, GroupSize, Noises, Statements, add_errors, noise_statements
@@ -25,8 +24,11 @@ from discreet.statistics.survey_weights import (
     Weight,
     WeightedColumn,
     product_sum,
+    read_weighted,
     spans_of,
     weight_of,
+    weighted,
+    weighted_title,
     whole_weights,
 )
 from discreet.statistics.totals import total_of
@@ -43,8 +45,7 @@ def weighted_sum(column: str, by: Weight, *, weight: Amount = 1, nulls: str | No
         weight: its share of the spend relative to the other statistics of the request.
         nulls: "skip", or left out.
     """
-    kind = WeightedSum(weight_of(by))
-    return Statistic(kind, check_column_name(column), f"weighted_sum_{column}", check_weight(weight), skips_nulls(nulls))
+    return weighted(WeightedSum(weight_of(by)), column, weight, nulls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +65,11 @@ class WeightedSum:
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:
-        by, most = options.pop("by"), options.pop("most")
-        return weighted_sum(columns[0], Weight(by, most), **options)
+        return read_weighted(weighted_sum, columns, options)
 
     @staticmethod
     def title(shown: Mapping[str, Any], part: str) -> str:
-        return f"{title(part or WeightedSum.noun, shown)}, by {shown_name(shown['by'])}"
+        return weighted_title(WeightedSum.noun, shown, part)
 
     def span(self, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
         return spans_of(one, facts, free, (1,))
