@@ -137,7 +137,8 @@ class WeightedRatioRecipe:
     @property
     def ends(self) -> tuple[Fraction, Fraction]:
         """The least and the greatest quotient of whole numbers."""
-        return quotient_values(*(tuple(map(Fraction, one.reach)) for one in self.totals))
+        (low, high), (least, greatest) = (one.reach for one in self.totals)
+        return quotient_values((Fraction(low), Fraction(high)), (Fraction(least), Fraction(greatest)))
 
     @property
     def queries(self) -> tuple[tuple[Query, Fraction], ...]:
