@@ -226,17 +226,13 @@ STATISTICS = {
     for one in (
         dp.count(),
         dp.share(),
-        dp.sum("v", **SKIP),
-        dp.mean("v", **SKIP),
-        dp.variance("v", **SKIP),
-        dp.std("v", **SKIP),
+        *(make("v", **SKIP) for make in (dp.sum, dp.mean, dp.variance, dp.std, dp.median)),
         dp.covariance("v", "w", **SKIP),
         dp.correlation("v", "w", **SKIP),
         dp.weighted_sum("v", dp.Weight("w", most=100), **SKIP),
         dp.weighted_mean("v", dp.Weight("w", most=100), **SKIP),
         dp.weighted_share(dp.Weight("w", most=100), **SKIP),
         dp.weighted_ratio("v", "u", dp.Weight("w", most=100), **SKIP),
-        dp.median("v", **SKIP),
         dp.quantiles("v", ["1/4", "3/4"], **SKIP),
         dp.histogram("v", [0, 2, 3]),
         dp.tables(["g"], ["g", dp.bins("v", [0, 3])]),
@@ -290,10 +286,9 @@ def test_what_a_user_is_told_is_never_below_what_the_queries_have(kind: type, sp
 
 def _half_steps(query: Any) -> int:
     """How many units of the query one step of the grid is: half steps, their squares and their products."""
-    if isinstance(query, PairSum):
-        return int(query.x.slope**query.x.power * query.y.slope**query.y.power)
-    if isinstance(query, ProductSum):
-        return prod(one.slope**one.power for one in query.factors)
+    if isinstance(query, PairSum | ProductSum):
+        factors = query.factors if isinstance(query, ProductSum) else (query.x, query.y)
+        return prod(one.slope**one.power for one in factors)
     slope: int = getattr(query, "slope", 1)
     return slope**2 if isinstance(query, Squares) else slope
 
