@@ -122,8 +122,8 @@ def number_title(about: About, column: str, frame: str = "") -> str:
 
 
 def apply_words(statistic: Mapping[str, Any], about: About) -> Mapping[str, Any]:
-    """A statistic of a document with the words for its column in the place of its name, for titles."""
-    words = {key: title_of(about, str(statistic[key])) for key in ("column",) if statistic.get(key)}
+    """A statistic of a document with the words for its columns in the place of their names, for titles."""
+    words = {key: title_of(about, str(statistic[key])) for key in ("column", "over", "by") if statistic.get(key)}
     pair = {"columns": [title_of(about, one) for one in statistic["columns"]]} if "columns" in statistic else {}
     return {**statistic, **words, **pair}
 
