@@ -12,9 +12,6 @@ from fractions import Fraction
 from math import log, sqrt
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from discreet.cube.queries import Query, RowCount
 from discreet.domain.neighbours import Neighbours
 from discreet.domain.steps import Resize, conditions_of
@@ -44,7 +41,7 @@ from discreet.privacy.measures import Target, is_budget, noise_measures
 from discreet.quotes.certainty import set_levels
 from discreet.quotes.primitives import Asked, recipes_of, weights_of
 from discreet.quotes.quote import Alternative, Line, Measured, Quote, expected_error
-from discreet.quotes.space import Space, smaller, space_of
+from discreet.quotes.space import Space, possible_places, smaller, space_of
 from discreet.quotes.statuses import factor_by_status
 from discreet.quotes.view import counts_every_row
 from discreet.statistics.recipe import LEVEL, Recipe
@@ -295,18 +292,9 @@ class _Answered:
         # Only counts of rows have the lattice of the totals. Noise without it is safe for every query.
         counted = space.counting(self.query)
         if counted is None:
-            return Vector(size, _possible_places(space, self.query) if len(space.held) < space.cells else None)
+            return Vector(size, possible_places(space, self.query) if len(space.held) < space.cells else None)
         lattice = None if counted.structure is None else Lattice(counted.structure, space.beside.adjacency.a)
         return Vector(size, counted.held if len(counted.held) < counted.cells else None, lattice)
-
-
-def _possible_places(space: Space, query: Query) -> NDArray[np.int64]:
-    """The positions of the integers of the answer that can be other than 0, level by level."""
-    held, done = [], 0
-    for width in query.widths():
-        held.append(done + (space.held[:, None] * width + np.arange(width)).ravel())
-        done += space.cells * width
-    return np.concatenate(held)
 
 
 def changes_of(quoted: Quote) -> tuple[Change, ...]:

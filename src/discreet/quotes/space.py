@@ -36,7 +36,7 @@ from discreet.totals.structure import Blocks, Kernel, Structure
 from discreet.totals.structure import Table as MarginTable
 from discreet.totals.structure import Tables as MarginTables
 
-__all__ = ["Space", "sensitivity", "smaller", "space_of"]
+__all__ = ["Space", "possible_places", "sensitivity", "smaller", "space_of"]
 
 _SOME_ROWS = 2**39
 
@@ -141,6 +141,15 @@ def _space_of_view(plan: Plan, view: View, totals: ExactTotals, finer: Callable[
         known=find_known_counts(plan, view, totals, structure),
         finer=finer,
     )
+
+
+def possible_places(space: Space, query: Query) -> NDArray[np.int64]:
+    """The positions of the integers of the answer that can be other than 0, level by level."""
+    held, done = [], 0
+    for width in query.widths():
+        held.append(done + (space.held[:, None] * width + np.arange(width)).ravel())
+        done += space.cells * width
+    return np.concatenate(held)
 
 
 def sensitivity(
