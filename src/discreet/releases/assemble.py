@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.domain.groups import Group, Label, group_labels
+from discreet.plan.plan import Plan
 from discreet.plan.recorded import plain_name
 from discreet.plan.shown import hidden_labels
 from discreet.quotes.quote import Line, Quote
@@ -18,7 +19,7 @@ from discreet.statistics.base import outputs
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.recipe import Answers
 
-__all__ = ["Columns", "Frame", "estimate_statistics", "frames", "group_columns"]
+__all__ = ["Columns", "Frame", "columns_of_plan", "estimate_statistics", "frames", "group_columns"]
 
 Noisy = Sequence[NDArray[Any]]
 
@@ -108,6 +109,10 @@ def _free(name: str, taken: Container[str]) -> str:
 
 def group_columns(quote: Quote) -> list[LabelColumn]:
     """The group columns of the release, in schema order: its rows are every cell of the public domain."""
-    plan = quote.plan
+    return columns_of_plan(quote.plan)
+
+
+def columns_of_plan(plan: Plan) -> list[LabelColumn]:
+    """The group columns of every release of a plan."""
     groups = zip(plan.group_by, plan.layout.labels, strict=True)
     return label_columns((group.column, labels, hidden_labels(plan, group)) for group, labels in groups)
