@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,12 +41,16 @@ class Columns:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """A table next to the main one: label columns, counts with intervals, and the counts that agree with other tables."""
+    """A table next to the main one: label columns, counts with intervals, and the counts that agree with other tables.
+
+    `told` are the words of a document for counts with which exact totals are published.
+    """
 
     name: str
     labels: list[LabelColumn]
     counts: Columns
-    consistent: NDArray[np.float64] | None = None
+    consistent: NDArray[np.float64] | None
+    told: Mapping[str, str]
 
 
 def estimate_statistics(quote: Quote, noisy: Noisy, cells: slice | None = None) -> list[Columns]:
@@ -74,7 +78,7 @@ def frames(quote: Quote, noisy: Noisy) -> list[Frame]:
             own = [group.column for group in table.groups] if len(tables) > 1 else []
             name = _frame_name("_".join([line.statistic.name, *own]), [frame.name for frame in found])
             labels = _frame_labels(quote, table.groups)
-            found.append(Frame(name, labels, Columns("count", table.counts), table.consistent))
+            found.append(Frame(name, labels, Columns("count", table.counts), table.consistent, table.told))
     return found
 
 

@@ -16,7 +16,7 @@ a row adds the sensitivity follows without looking at any row.
 from __future__ import annotations
 
 from discreet.cube.queries.base import Query, Row, scan_of
-from discreet.cube.queries.counts import NonNullCount, RowCount, TableCounts
+from discreet.cube.queries.counts import CountedRows, NonNullCount, RowCount, RowCounts, TableCounts
 from discreet.cube.queries.originals import Excess, ImputedSum
 from discreet.cube.queries.pairs import Factor, PairSum
 from discreet.cube.queries.products import ProductSum
@@ -25,6 +25,7 @@ from discreet.cube.queries.sums import Dispersion, Squares, WeightedSum
 
 __all__ = [
     "QUERIES",
+    "CountedRows",
     "Dispersion",
     "Excess",
     "Factor",
@@ -38,6 +39,7 @@ __all__ = [
     "Query",
     "Row",
     "RowCount",
+    "RowCounts",
     "Squares",
     "TableCounts",
     "WeightedSum",

@@ -141,8 +141,9 @@ def _frame_tables(
         ways = " × ".join(title_of(about, label) for label in labels if not label.endswith("_consistent"))
         title = words("report.numbers.by", title=words.said(title), ways=ways)
     title = about.statistic(frame["name"]).label or title
+    told = {key: frame[key] for key in ("view", "totals") if key in frame}
     for column in numbers:
-        yield _table(title, column, columns, labels, (asked or {}, about, words))
+        yield _table(title, column, columns, labels, ({**(asked or {}), **told}, about, words))
 
 
 def _derived_tables(
