@@ -350,19 +350,13 @@ def test_every_relation_is_here_and_promises_something_of_its_own() -> None:
     for relation in RELATIONS.values():
         asked = quote(dp.Table(SCHEMA, relation).agg(dp.count("v")), PureDP(1))
         guarantee = guarantee_of(asked, Fraction(1, 10**9))
-        words = (
-            comparison_words(guarantee, english()),
-            detection_words(guarantee, english()),
-            str(figures_of(guarantee, english())),
-            str(guarantee),
-        )
-        promises |= {(place, text) for place, text in enumerate(words)}
+        said = [of(guarantee, english()) for of in (comparison_words, detection_words, figures_of)]
+        promises |= {*enumerate([*map(str, said), str(guarantee)])}
     assert len(promises) == 4 * len(RELATIONS)
 
 
 FILLED = TABLE.clamp({"v": (1, 2)}).clamp({"g": ["x"]}).impute({"v": dp.Uniform(), "g": dp.Weights({"x": 1})}).resize(3)
 STEPS = FILLED.where({"v": (1, 1), "g": ["x"]}).steps + TABLE.sample("1/2").steps + TABLE.sample(rows=1).steps
-
 
 INVARIANTS = (
     dp.Totals("g")
