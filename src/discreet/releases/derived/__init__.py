@@ -11,7 +11,7 @@ docs/proofs/derived.md.
 * `fieller`: The interval of a ratio by the law of its numerator less θ times its denominator, and over a box
 * `groups`: The groups of operands, matched by their labels; missing ones are listed
 * `linear`: Numbers that are linear in integer noises, and certified half-widths of what is linear in them
-* `operands`: What a derived number is made of: a column of a release, or public constants
+* `operands`: The operands of a derived number: a column of a release, or public constants
 * `poststratified`: Means of strata put together by the exact, public sizes of the strata
 * `ratio`: The ratio of two quantities: rates, weighted means, indices, shares of shares
 * `reading`: The noise behind a published number, read from the document that publishes it

@@ -69,7 +69,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A frame: its rows are those of each of its groups and measures. `name` is "table" for the main one."""
+    """A frame: it has a row for each of its groups and measures. `name` is "table" for the main one."""
 
     name: str
     title: str
