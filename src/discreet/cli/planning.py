@@ -7,9 +7,11 @@ from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from operator import add
 from pathlib import Path
+from types import MappingProxyType
 
 from discreet.approvals.files import approvals_folder
 from discreet.cli.approval_notes import approval_notes
+from discreet.cli.assuming import Assumptions, with_whole_errors
 from discreet.cli.describing import declaration_lines, note_lines, release_facts, release_lines
 from discreet.cli.output import Answer
 from discreet.domain.reading import CsvFiles
@@ -261,11 +263,17 @@ def _find_refusal(plan: PlanFile) -> list[str]:
     return []
 
 
-def quote_plan(path: Path, given: Mapping[str, str] | None = None, *, without_source: bool = False) -> Answer:
-    """The costs of the releases of a plan, and their expected errors.
+def quote_plan(
+    path: Path,
+    given: Mapping[str, str] | None = None,
+    *,
+    without_source: bool = False,
+    assuming: Assumptions = MappingProxyType({}),
+) -> Answer:
+    """The costs of the releases of a plan, and their expected errors; with assumptions also their whole errors.
 
     Raises:
-        DiscreetError: as `check_plan`.
+        DiscreetError: as `check_plan`; or an assumption is wrong.
     """
     plan = load_plan(path, given)
     seen = review(plan, without_source=without_source)
@@ -287,7 +295,7 @@ def quote_plan(path: Path, given: Mapping[str, str] | None = None, *, without_so
         ],
         "notes": notes,
     }
-    return Answer(lines, facts)
+    return with_whole_errors(Answer(lines, facts), quotes, assuming)
 
 
 def planner_page(
