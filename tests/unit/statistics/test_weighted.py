@@ -55,6 +55,7 @@ def test_without_noise_they_are_what_a_loop_over_the_rows_gives():
         assert mean.value[place] == pytest.approx(sums / sum(w for _, w in known))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("spend", [dp.PureDP("0.5"), dp.PureDP(3), dp.ZCDP("0.5")], ids=str)
 @pytest.mark.parametrize("rows", [[(9, 1)], [(-3, 4), (9, 4)], [(5, 2.5)] * 7 + [(9, 1)] * 5], ids=["one", "two", "twelve"])
 def test_intervals_hold_with_the_stated_probability(rows, spend):
