@@ -113,7 +113,7 @@ def hidden(folder: Path) -> list[str]:
 @pytest.mark.parametrize(
     "some",
     [
-        range(1, 40, 15),
+        range(1, 40, 11),
         pytest.param(range(1, 40, 7), marks=pytest.mark.slow),
         pytest.param(range(60), marks=pytest.mark.exhaustive),
     ],
