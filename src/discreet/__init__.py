@@ -43,6 +43,8 @@ if _typing.TYPE_CHECKING:
     from discreet.plan.plan import Plan
     from discreet.plan.table import Table
     from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
+    from discreet.quotes.row_numbers import choose_n
+    from discreet.releases.choosing import choose_clamp
     from discreet.releases.derived.before_sampling import before_sampling
     from discreet.releases.derived.change import change
     from discreet.releases.derived.combine import combine
@@ -68,6 +70,8 @@ if _typing.TYPE_CHECKING:
     from discreet.statistics.survey_weights import Weight
     from discreet.statistics.variances import std, variance
     from discreet.statistics.weighted_means import weighted_mean
+    from discreet.statistics.weighted_ratios import weighted_ratio
+    from discreet.statistics.weighted_shares import weighted_share
     from discreet.statistics.weighted_sums import weighted_sum
 
 __all__ = [
@@ -126,6 +130,8 @@ __all__ = [
     "before_sampling",
     "bins",
     "change",
+    "choose_clamp",
+    "choose_n",
     "combine",
     "consistent",
     "constants",
@@ -147,6 +153,8 @@ __all__ = [
     "tables",
     "variance",
     "weighted_mean",
+    "weighted_ratio",
+    "weighted_share",
     "weighted_sum",
 ]
 
@@ -210,6 +218,8 @@ _HOMES = {
         "ApproxDP",
         "PureDP",
     ),
+    "discreet.quotes.row_numbers": ("choose_n",),
+    "discreet.releases.choosing": ("choose_clamp",),
     "discreet.releases.derived.before_sampling": ("before_sampling",),
     "discreet.releases.derived.change": ("change",),
     "discreet.releases.derived.combine": ("combine",),
@@ -245,6 +255,8 @@ _HOMES = {
     "discreet.statistics.survey_weights": ("Weight",),
     "discreet.statistics.variances": ("std", "variance"),
     "discreet.statistics.weighted_means": ("weighted_mean",),
+    "discreet.statistics.weighted_ratios": ("weighted_ratio",),
+    "discreet.statistics.weighted_shares": ("weighted_share",),
     "discreet.statistics.weighted_sums": ("weighted_sum",),
     "discreet.plan.table": ("Table",),
     "discreet.releases.views": ("consistent",),
