@@ -254,7 +254,7 @@ def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
     for order in plan.orders:
         if order.error is not None and order.expect is None:
             notes.append(
-                f"note: '{order.name}': its errors are stated for a group of about 1,000 rows; expect = 150, for example, "
+                f"note: '{order.name}': its errors are those of a group of about 1,000 rows; expect = 150, for example, "
                 "makes them hold in groups of 150 rows in which the column is not null, whatever these rows are"
             )
     notes += _weak(plan)
