@@ -157,9 +157,7 @@ def _derived_tables(
     for place, column in enumerate(numbers):
         title = about.statistic(column).label or name(column)
         table = _table(title, column, columns, labels, ({}, about, words))
-        yield replace(
-            table, view=words("report.derived.view"), kept=derived_words(frame, place, (document["name"], about, words))
-        )
+        yield replace(table, view=words("report.derived.view"), kept=derived_words(frame, place, (document, about, words)))
 
 
 def _tables_of_frame(frame: Mapping[str, Any], statistics: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
