@@ -14,7 +14,7 @@ from discreet.cube.queries import PairSum, Query
 from discreet.domain.steps import TableFacts
 from discreet.exact.numbers import Amount, float_up
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Reads, Shape, Statistic
+from discreet.statistics.base import CLIPPED, Asked, Completed, Free, Keys, Reads, Shape, Statistic
 from discreet.statistics.common import OneNumber
 from discreet.statistics.counted import NoisyCount
 from discreet.statistics.estimate import Estimate
@@ -74,6 +74,7 @@ class WeightedMean:
     counts: ClassVar = False
     reads: ClassVar[Reads] = WeightedColumn()
     shape: ClassVar[Shape] = OneNumber()
+    completed: ClassVar[tuple[Completed, ...]] = ()
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:

@@ -13,7 +13,7 @@ from discreet.cube.queries import PairSum, Query
 from discreet.domain.steps import TableFacts
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Reads, Shape, Statistic
+from discreet.statistics.base import UNBIASED, Asked, Completed, Free, Keys, Reads, Shape, Statistic
 from discreet.statistics.common import OneNumber
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.possible import Possible, any_value
@@ -62,6 +62,7 @@ class WeightedSum:
     counts: ClassVar = False
     reads: ClassVar[Reads] = WeightedColumn()
     shape: ClassVar[Shape] = OneNumber()
+    completed: ClassVar[tuple[Completed, ...]] = ()
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:

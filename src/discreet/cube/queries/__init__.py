@@ -5,7 +5,7 @@ for every cell of the release. A query is one class; `base` has the protocol tha
 a row adds the sensitivity follows without looking at any row.
 
 * `base`: What every query is: how far a row can change it, what it reads, how the cube answers it, what it is called
-* `counts`: Counts: of rows, of rows that are not null, and of rows by further groups
+* `counts`: Counts: of rows, of rows that are not null or are null, and of rows by further groups
 * `originals`: Sums that tell a prepared column from the column as recorded: what a clamp cuts off, and what is imputed
 * `pairs`: Sums over pairs of columns: of products, of the values or squares of one where the other is known, and of rows
 * `ranks`: What quantiles are made of: a tree of counts over the grid of a column; codes and intervals chosen by rank
@@ -15,7 +15,7 @@ a row adds the sensitivity follows without looking at any row.
 from __future__ import annotations
 
 from discreet.cube.queries.base import Query, Row, scan_of
-from discreet.cube.queries.counts import NonNullCount, RowCount, TableCounts
+from discreet.cube.queries.counts import NonNullCount, NullCount, RowCount, TableCounts
 from discreet.cube.queries.originals import Excess, ImputedSum
 from discreet.cube.queries.pairs import Factor, PairSum
 from discreet.cube.queries.ranks import LevelCounts, QuantileCodes, QuantileIntervals, around, join_public
@@ -29,6 +29,7 @@ __all__ = [
     "ImputedSum",
     "LevelCounts",
     "NonNullCount",
+    "NullCount",
     "PairSum",
     "QuantileCodes",
     "QuantileIntervals",
@@ -46,6 +47,7 @@ __all__ = [
 QUERIES: tuple[type[Query], ...] = (
     RowCount,
     NonNullCount,
+    NullCount,
     WeightedSum,
     Squares,
     TableCounts,
