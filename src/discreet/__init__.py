@@ -68,6 +68,8 @@ if _typing.TYPE_CHECKING:
     from discreet.statistics.survey_weights import Weight
     from discreet.statistics.variances import std, variance
     from discreet.statistics.weighted_means import weighted_mean
+    from discreet.statistics.weighted_ratios import weighted_ratio
+    from discreet.statistics.weighted_shares import weighted_share
     from discreet.statistics.weighted_sums import weighted_sum
 
 __all__ = [
@@ -147,6 +149,8 @@ __all__ = [
     "tables",
     "variance",
     "weighted_mean",
+    "weighted_ratio",
+    "weighted_share",
     "weighted_sum",
 ]
 
@@ -245,6 +249,8 @@ _HOMES = {
     "discreet.statistics.survey_weights": ("Weight",),
     "discreet.statistics.variances": ("std", "variance"),
     "discreet.statistics.weighted_means": ("weighted_mean",),
+    "discreet.statistics.weighted_ratios": ("weighted_ratio",),
+    "discreet.statistics.weighted_shares": ("weighted_share",),
     "discreet.statistics.weighted_sums": ("weighted_sum",),
     "discreet.plan.table": ("Table",),
     "discreet.releases.views": ("consistent",),

@@ -25,6 +25,7 @@ from discreet.cube.queries import (
     NonNullCount,
     NullCount,
     PairSum,
+    ProductSum,
     QuantileCodes,
     QuantileIntervals,
     RowCount,
@@ -92,6 +93,8 @@ class Case:
             return "the squared integers step over 0, which counts as the least square"
         if isinstance(query, PairSum) and any(factor_steps_over_zero(factor) for factor in (query.x, query.y)):
             return "a squared factor steps over 0, which counts as the least square"
+        if isinstance(query, ProductSum) and any(map(factor_steps_over_zero, query.factors)):
+            return "a squared factor steps over 0, which counts as the least square"
         if isinstance(query, QuantileCodes) and (query.size == 1 or query.at[0] in (0, Fraction(1, 10))):
             return "choices at the ends of the data, or between less than two codes, move less than one in the middle"
         if isinstance(query, QuantileIntervals):
@@ -123,6 +126,8 @@ def columns(query: object) -> list[str]:
         return [group.column for group in query.groups]
     if isinstance(query, PairSum):
         return [query.x.column, query.y.column]
+    if isinstance(query, ProductSum):
+        return [one.column for one in query.factors]
     if isinstance(query, QuantileIntervals):
         return [query.centres.column]
     if isinstance(query, Excess):
@@ -373,6 +378,8 @@ def cases(neighbours: dp.AddRemove | dp.ReplaceOne, upper: int) -> Iterator[Case
         yield from (Case(plan, query) for query in queries(plan))
     for plan in plans_of_pairs(neighbours, upper):
         yield from (Case(plan, query) for query in pairs(plan))
+    for plan in plans_of_triples(neighbours, upper):
+        yield from (Case(plan, query) for query in triples(plan))
     for plan in plans_of_originals(neighbours, upper):
         yield from (Case(plan, query) for query in sums_in_parts(plan))
 
@@ -432,3 +439,29 @@ def pairs(plan: Plan) -> Iterator[PairSum]:
         for power, exponent in ((0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (0, 2), (2, 1)):
             for shift in (0, 2):
                 yield PairSum(factor("v", first, slope, power), factor("w", other, rise, exponent), shift)
+
+
+# Three columns ----------------------------------------------------------------------------------------------------------
+
+
+def plans_of_triples(neighbours: dp.AddRemove | dp.ReplaceOne, upper: int) -> Iterator[Plan]:
+    """Three columns of numbers, of which all may be null, two, or none; in groups or not."""
+    columns = {"v": dp.Number(0, upper), "w": dp.Number(0, 2), "u": dp.Number(0, 1)}
+    table = dp.Table(dp.Schema({"g": dp.Category(["x", "y"]), **columns}), neighbours)
+    full = table.impute({**LAWS, "w": dp.Uniform(), "u": dp.Uniform()})
+    for one, by in product((table, table.impute({"w": dp.Uniform()}), full, full.where({"g": ["x"]})), ([], ["g"])):
+        yield one.group_by(*by).agg(dp.count())
+
+
+def triples(plan: Plan) -> Iterator[ProductSum]:
+    """Sums of products, of squares and of two columns where the third is known; centred, from one end, and falling."""
+
+    def factor(column: str, first: int, slope: int, power: int) -> Factor:
+        known = plan.facts[column]
+        return Factor(column, known.low, first, slope, known.high - known.low, power)
+
+    width = plan.facts["v"].high - plan.facts["v"].low
+    for (first, slope), rise in product(((-width, 2), (0, 1), (1, -3)), (1, -2)):
+        for powers in ((1, 0, 1), (0, 1, 1), (1, 1, 2), (2, 0, 2), (1, 1, 1)):
+            starts = (first, slope), (-1, rise), (1, 1)
+            yield ProductSum(tuple(factor(name, *at, power) for name, at, power in zip("vwu", starts, powers, strict=True)))

@@ -13,17 +13,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, combinations_with_replacement, product
+from math import prod
 
 import numpy as np
 
 import discreet as dp
 from discreet.cube.queries import (
     Excess,
+    Factor,
     ImputedSum,
     LevelCounts,
     NonNullCount,
     NullCount,
     PairSum,
+    ProductSum,
     RowCount,
     Squares,
     TableCounts,
@@ -133,6 +136,12 @@ def cell_of(groups: Sequence[object], labels: Sequence[Sequence[object]], record
     return cell
 
 
+def times(factors: Sequence[Factor], record: dict[str, object]) -> list[tuple[int, int, int]]:
+    if any(record[one.column] is None for one in factors):
+        return []
+    return [(0, 0, prod((one.first + one.slope * (record[one.column] - one.low)) ** one.power for one in factors))]
+
+
 def parts(query: object, plan: Plan, record: dict[str, object]) -> list[tuple[int, int, int]]:
     """What a record adds within its cell: level, coordinate and amount."""
     match query:
@@ -145,10 +154,9 @@ def parts(query: object, plan: Plan, record: dict[str, object]) -> list[tuple[in
             cell = cell_of(groups, labels, record)
             return [] if cell is None else [(0, cell, 1)]
         case PairSum(x=x, y=y, shift=shift):
-            if record[x.column] is None or record[y.column] is None:
-                return []
-            powers = [(one.first + one.slope * (record[one.column] - one.low)) ** one.power for one in (x, y)]
-            return [(0, 0, powers[0] * powers[1] - shift)]
+            return [(0, 0, added - shift) for _, _, added in parts(ProductSum((x, y)), plan, record)]
+        case ProductSum(factors=factors):
+            return times(factors, record)
         case Excess(recorded=raw, clamped=cut):
             both = [parts(one, plan, record) for one in (raw, cut)]
             return [(0, 0, both[0][0][2] - both[1][0][2])] if all(both) else []

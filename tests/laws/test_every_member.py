@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from math import prod
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,7 +20,7 @@ import pytest
 
 import discreet as dp
 from discreet.cube.queries import QUERIES as EVERY_QUERY
-from discreet.cube.queries import Dispersion, PairSum, QuantileCodes, QuantileIntervals, Squares
+from discreet.cube.queries import Dispersion, PairSum, ProductSum, QuantileCodes, QuantileIntervals, Squares
 from discreet.domain.groups import CategoryGroup, Group, group_of, is_complete
 from discreet.domain.neighbours import AddRemove, Neighbours, ReplaceOne
 from discreet.domain.steps import Step, conditions_of, step_json
@@ -74,7 +75,7 @@ from .every_noise import assert_described
 from .every_query import Case, cases
 
 HALF = Fraction(1, 2)
-SCHEMA = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 3), w=dp.Number(0, 2))
+SCHEMA = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 3), w=dp.Number(0, 2), u=dp.Number(1, 2))
 TABLE = dp.Table(SCHEMA, dp.ReplaceOne(rows=3))
 SKIP = {"nulls": "skip"}
 
@@ -101,7 +102,7 @@ def test_every_query_says_what_it_is(kind: type) -> None:
         assert least <= most
     assert query.widths()
     assert min(query.widths()) >= 1
-    assert {name.split(" as ")[0] for name in query.columns()} <= {"g", "v", "w"}
+    assert {name.split(" as ")[0] for name in query.columns()} <= {"g", "u", "v", "w"}
     assert query.nullable(case.plan.facts) in {True, False}
     assert query.contribution()
     assert case.declared.within.l1 >= 0
@@ -225,15 +226,13 @@ STATISTICS = {
     for one in (
         dp.count(),
         dp.share(),
-        dp.sum("v", **SKIP),
-        dp.mean("v", **SKIP),
-        dp.variance("v", **SKIP),
-        dp.std("v", **SKIP),
+        *(make("v", **SKIP) for make in (dp.sum, dp.mean, dp.variance, dp.std, dp.median)),
         dp.covariance("v", "w", **SKIP),
         dp.correlation("v", "w", **SKIP),
         dp.weighted_sum("v", dp.Weight("w", most=100), **SKIP),
         dp.weighted_mean("v", dp.Weight("w", most=100), **SKIP),
-        dp.median("v", **SKIP),
+        dp.weighted_share(dp.Weight("w", most=100), **SKIP),
+        dp.weighted_ratio("v", "u", dp.Weight("w", most=100), **SKIP),
         dp.quantiles("v", ["1/4", "3/4"], **SKIP),
         dp.histogram("v", [0, 2, 3]),
         dp.tables(["g"], ["g", dp.bins("v", [0, 3])]),
@@ -272,7 +271,7 @@ def test_every_statistic_has_a_sensitivity_beside_totals(kind: type) -> None:
 @pytest.mark.parametrize("kind", EVERY_STATISTIC)
 def test_what_a_user_is_told_is_never_below_what_the_queries_have(kind: type, spend: Any) -> None:
     """`Totals(…).sensitivity` forgot the squares of a variance, the levels of a tree and the choices of quantiles."""
-    schema = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 199), w=dp.Number(0, 9))
+    schema = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 199), w=dp.Number(0, 9), u=dp.Number(1, 9))
     columns = {"bins": [0, 100, 199]} if kind.__name__ == "Histogram" else {}
     statistic = dp.histogram("v", columns["bins"]) if columns else STATISTICS[kind]
     plan = dp.Table(schema, dp.ReplaceOne(rows=1000)).where({"v": (0, 198)}).agg(statistic)
@@ -287,8 +286,9 @@ def test_what_a_user_is_told_is_never_below_what_the_queries_have(kind: type, sp
 
 def _half_steps(query: Any) -> int:
     """How many units of the query one step of the grid is: half steps, their squares and their products."""
-    if isinstance(query, PairSum):
-        return int(query.x.slope**query.x.power * query.y.slope**query.y.power)
+    if isinstance(query, PairSum | ProductSum):
+        factors = query.factors if isinstance(query, ProductSum) else (query.x, query.y)
+        return prod(one.slope**one.power for one in factors)
     slope: int = getattr(query, "slope", 1)
     return slope**2 if isinstance(query, Squares) else slope
 

@@ -26,6 +26,7 @@ from discreet.cube.queries import (
     NonNullCount,
     NullCount,
     PairSum,
+    ProductSum,
     QuantileCodes,
     QuantileIntervals,
     RowCount,
@@ -91,6 +92,7 @@ def queries(plan):
     yield QuantileCodes("v", 0, 4, HALF)
     yield QuantileIntervals(QuantileCodes("v", 0, 4, HALF), HALF)
     yield PairSum(Factor("v", 0, -3, 2, 3, 1), Factor("w", 0, -1, 1, 2, 1), 0)
+    yield ProductSum((Factor("v", 0, -3, 2, 3, 1), Factor("w", 0, -1, 1, 2, 2)))
 
 
 def rows_of(plan):

@@ -19,6 +19,7 @@ from discreet.cube.queries import (
     NonNullCount,
     NullCount,
     PairSum,
+    ProductSum,
     QuantileCodes,
     QuantileIntervals,
     RowCount,
@@ -78,6 +79,14 @@ OF_ROWS = {
     ),
     "the greatest product is one too small": Mutant(PairSum, "reach", "max(corners) -", "max(corners) - 1 -"),
     "the shift of a product is forgotten": Mutant(PairSum, "reach", "min(corners) - self.shift", "min(corners)"),
+    "a product of three reaches its first corner only": Mutant(
+        ProductSum, "reach", "return min(corners), max(corners)", "return corners[0], corners[0]"
+    ),
+    "the greatest product of three is one too small": Mutant(ProductSum, "reach", "max(corners)", "max(corners) - 1"),
+    "the power of a third factor is forgotten": Mutant(
+        ProductSum, "reach", "*(one.reach for one in self.factors)", "*(one.ends for one in self.factors)"
+    ),
+    "no product of three is null": Mutant(ProductSum, "nullable", "any(", "all("),
     "no pair is null": Mutant(PairSum, "nullable", "any(", "all("),
     "the widths of a tree are forgotten": Mutant(LevelCounts, "widths", "return self.tree.level_sizes", "return (1,)"),
     "the widths of a table are forgotten": Mutant(TableCounts, "widths", "return (prod(self.sizes),)", "return (1,)"),

@@ -8,6 +8,8 @@ what it means for the budget (`exits`).
   are there
 * `approving`: `discreet approve` and `discreet ledger demand`: signatures that a plan or a ledger demands
 * `asking`: Who answers the questions of `discreet init`: somebody at a terminal, or nobody
+* `assuming`: `discreet quote --assuming`: the whole error of each release against the table as recorded, if something is
+  assumed
 * `auditing`: `discreet audit`: the releases of a plan, attacked by running their noise on data sets that the audit
   makes itself
 * `code_lists`: The categories that somebody types in `discreet init`, or names in a file of codes and labels
@@ -196,6 +198,13 @@ def quote(
         typer.Option("--html", metavar="FILE", help="Write a page with sliders for spends, n, p and totals instead."),
     ] = None,
     settings: Settings = None,
+    assuming: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN:NAME=VALUE",
+            help="Public facts, as in 'income: nulls=0.1, above=0.06': adds the whole error against the table as recorded.",
+        ),
+    ] = None,
     *,
     language: Annotated[str, typer.Option(metavar="TAG", help="The language of the page: en or de.")] = "en",
     without_source: WithoutSource = False,
@@ -206,12 +215,13 @@ def quote(
     Where the source is not here, its header is not compared. --html writes a planner: one file that needs no network, in
     which errors and costs follow the sliders.
     """
+    from discreet.cli.assuming import assumptions_of
     from discreet.cli.planning import planner_page, quote_plan
 
     with exits():
-        given = settings_of(settings)
+        given, assumed = settings_of(settings), assumptions_of(assuming)
         if html is None:
-            answer = quote_plan(plan, given, without_source=without_source)
+            answer = quote_plan(plan, given, without_source=without_source, assuming=assumed)
         else:
             place = require_path(html, "--html")
             answer = planner_page(plan, place, given, without_source=without_source, language=language)

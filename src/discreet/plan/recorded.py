@@ -3,7 +3,7 @@
 The original value of a statistic is its value on the *stripped plan*: the same schema, groups, conditions and statistics,
 without clamp, impute and resize, nulls skipped (O0 of docs/proofs/original.md; by O3 no clamp makes a certified interval of
 it narrow). With any answer of those who gave none it is every value that the statistic can have once all nulls are known
-(O6). A column that the steps change is then read a second time, as "income as recorded": another column to every query, the
+(O10). A column that the steps change is then read a second time, as "income as recorded": another column to every query, the
 same one to the source.
 """
 

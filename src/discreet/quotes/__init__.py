@@ -2,11 +2,15 @@
 
 * `allocate`: From a plan and a spend to a quote: which queries are asked, how the spend is divided, which noise each
   one gets
+* `assumptions`: What is assumed of a column before anything is spent: shares and means, each a number or a range of
+  numbers
 * `certainty`: The certainty of each noisy part with which an interval, or all intervals of a release, hold with probability
   `LEVEL`
 * `groups`: The sizes of groups that errors are stated for: those of the plan where they are public, else a few round
   ones
 * `lattice`: From a request and the totals to the structure of its row counts; see `structure`
+* `moved`: What the steps of a plan do to the numbers of a column: public facts, from the plan alone
+* `off`: How far a statistic of the prepared table is from the same of the table as recorded, if something is assumed
 * `primitives`: From statistics to the primitive integer queries behind them: the facts that recipes use, and the weights
 * `public_sums`: The public facts about the counts of a request: sums of cells that are known exactly, and upper bounds
 * `quote`: The cost of a request and its expected errors, in values and in words
@@ -15,6 +19,7 @@
 * `spend_for_errors`: The smallest spend that meets the requested errors
 * `statuses`: The cost of the queries of a request together, where what a row does to a column is told apart by its nulls
 * `view`: The columns of the totals in a request: the group of each of their levels, and the rows that are excluded
+* `whole`: The whole error of prepared numbers against the table as recorded, before anything is spent
 """
 
 from __future__ import annotations

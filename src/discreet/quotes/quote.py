@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
+from typing import TYPE_CHECKING
 
 from discreet.cube.queries import Query
 from discreet.domain.steps import Resize
@@ -25,6 +26,13 @@ from discreet.statistics.quantile import orders_of
 from discreet.statistics.recipe import LEVEL, GroupSize, Noises, Recipe
 from discreet.totals.exact_totals import ExactTotals
 from discreet.totals.words import comparison_words
+
+if TYPE_CHECKING:
+    # Loaded where somebody assumes something.
+    from discreet.quotes.assumptions import Given
+    from discreet.quotes.whole import AssumedErrors
+
+    Assumption = Given | Mapping[str, Given] | None
 
 __all__ = [
     "LEVEL",
@@ -148,7 +156,47 @@ class Quote:
 
     def noises(self, line: Line) -> Noises:
         """The noise behind a line, at its level of certainty."""
-        return noises_behind(self.plan, self.measured, line.level)
+        return self.noises_at(line.level)
+
+    def noises_at(self, level: Fraction) -> Noises:
+        """The noise behind the statistics, each part of it within its half-width with at least this probability."""
+        return noises_behind(self.plan, self.measured, level)
+
+    def assuming(
+        self,
+        *,
+        nulls: Assumption = None,
+        above: Assumption = None,
+        below: Assumption = None,
+        mean: Assumption = None,
+        mean_above: Assumption = None,
+        mean_below: Assumption = None,
+        rows: Given | None = None,
+    ) -> AssumedErrors:
+        """The whole error of each statistic against the table as recorded, if what is assumed of each group is true.
+
+        That is the noise, the difference that clamp, imputation and resize make, and what draws add by chance: at least 95 %
+        of releases are this close (O6 of docs/proofs/original.md). Give public or released numbers only: **a share that was
+        read off the data is a disclosure.** Each is a number or a pair (least, greatest), such as the interval of a release,
+        for the only column it can be about, or for each column by its name. What is not given is taken to be at its worst.
+
+        Args:
+            nulls: the share of rows in which a column is null; a single one is about all columns.
+            above: the share of the known values above the clamp.
+            below: the share of the known values below it.
+            mean: the mean of the known values.
+            mean_above: the mean of the values above the clamp.
+            mean_below: the mean of the values below it.
+            rows: the number of rows: of the table before a resize, which needs it where that is private; else of a group.
+
+        Raises:
+            ArgumentError: a share outside [0, 1], a mean outside what is possible, or a column that no step changes so.
+            PlanError: groups or conditions on a changed column, or a sample of rows.
+        """
+        from discreet.quotes.whole import whole_errors
+
+        given = {"nulls": nulls, "above": above, "below": below, "mean": mean}
+        return whole_errors(self, {**given, "mean_above": mean_above, "mean_below": mean_below}, rows)
 
     def __repr__(self) -> str:
         size = middle(self.sizes)

@@ -14,6 +14,7 @@
 * `guarantee`: The promise of a release to each person, in a document and in words
 * `labelled`: A release in words: its texts in one language, and the labels of its columns, categories and numbers
 * `labels`: The label columns of a table over all combinations of groups: any rows of them, and never all
+* `notes`: Notes on derived numbers that a reader has to know, in the words of documents; pages have them by their keys
 * `plot`: The numbers of a release as bars with their intervals
 * `possible`: Numbers as views show them: intervals within what is possible, and no number where everything is
   possible

@@ -46,6 +46,8 @@
 * `variances`: The variance of a column, and its root, the standard deviation: never NaN and always within what is
   possible
 * `weighted_means`: The weighted mean of a column (Hájek): the weighted sum over the sum of the weights
+* `weighted_ratios`: The weighted ratio of two columns: one weighted sum over another, over the rows in which all is known
+* `weighted_shares`: The weighted share of each group: the sum of its weights over the sum of the weights of all groups
 * `weighted_sums`: The weighted sum of a column: the total that a sample estimates for its population
 * `widest`: Bounds of the half-width of an interval in a group of a given number of rows, whatever these rows are
 """
@@ -71,6 +73,8 @@ if TYPE_CHECKING:
     from discreet.statistics.survey_weights import Weight
     from discreet.statistics.variances import Std, Variance, std, variance
     from discreet.statistics.weighted_means import WeightedMean, weighted_mean
+    from discreet.statistics.weighted_ratios import WeightedRatio, weighted_ratio
+    from discreet.statistics.weighted_shares import WeightedShare, weighted_share
     from discreet.statistics.weighted_sums import WeightedSum, weighted_sum
 
 __all__ = [
@@ -91,6 +95,8 @@ __all__ = [
     "Variance",
     "Weight",
     "WeightedMean",
+    "WeightedRatio",
+    "WeightedShare",
     "WeightedSum",
     "correlation",
     "count",
@@ -107,6 +113,8 @@ __all__ = [
     "tables",
     "variance",
     "weighted_mean",
+    "weighted_ratio",
+    "weighted_share",
     "weighted_sum",
 ]
 
@@ -129,6 +137,8 @@ if not TYPE_CHECKING:
             "survey_weights": ("Weight",),
             "variances": ("Std", "Variance", "std", "variance"),
             "weighted_means": ("WeightedMean", "weighted_mean"),
+            "weighted_ratios": ("WeightedRatio", "weighted_ratio"),
+            "weighted_shares": ("WeightedShare", "weighted_share"),
             "weighted_sums": ("WeightedSum", "weighted_sum"),
         },
     )

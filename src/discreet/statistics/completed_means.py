@@ -1,4 +1,4 @@
-"""The mean of a column with any answer of those who gave none: both ends from one statement about noise each (O6)."""
+"""The mean of a column with any answer of those who gave none: both ends from one statement about noise each (O10)."""
 
 from __future__ import annotations
 

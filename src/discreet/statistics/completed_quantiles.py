@@ -1,4 +1,4 @@
-"""Quantiles of a column with any answer of those who gave none: from the tree that today's intervals invert (O7)."""
+"""Quantiles of a column with any answer of those who gave none: from the tree that today's intervals invert (O11)."""
 
 from __future__ import annotations
 

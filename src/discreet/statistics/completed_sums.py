@@ -1,4 +1,4 @@
-"""The sum of a column with any answer of those who gave none (O6)."""
+"""The sum of a column with any answer of those who gave none (O10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The variance of a column with any answer of those who gave none (O6)."""
+"""The variance of a column with any answer of those who gave none (O10)."""
 
 from __future__ import annotations
 

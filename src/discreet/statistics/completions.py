@@ -1,7 +1,7 @@
 """The rows about which nothing is recorded: how many may be in a cell, from public counts or from noisy ones.
 
 A row whose value is null has some value; one that lacks a label, and contradicts none, may be in the cell or not. Together
-these are the K rows by which every completion of the table differs from what is recorded (O6 of docs/proofs/original.md).
+these are the K rows by which every completion of the table differs from what is recorded (O10 of docs/proofs/original.md).
 """
 
 from __future__ import annotations
@@ -106,8 +106,9 @@ def find_missing(asked: Asked, column: str | None) -> Missing:
     query = asked.count_query(column)
     if not isinstance(query, NonNullCount):
         raise InternalError(f"no row of '{column}' is without a value")
-    if asked.known is not None and asked.known.rows is not None:
-        return PublicRows(query, asked.known.rows)
+    public = asked.public(None)
+    if public is not None and public.rows is not None:
+        return PublicRows(query, public.rows)
     return NoisyNulls(query, NullCount(query.column), outer_of(asked))
 
 

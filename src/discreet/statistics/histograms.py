@@ -206,7 +206,7 @@ class CompletedHistogramRecipe:
         every = Answers(answers.noises, answers.values, slice(0, len(values)))
         low, high = (every.every(half) for half in self._half_widths(answers.noises))
         counts = between(count_estimate(values, low), count_estimate(most, high))
-        return (CountTable(self.asked.groups, counts, None),)
+        return (CountTable(self.asked.groups, counts, None, {}),)
 
     def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
         return {}

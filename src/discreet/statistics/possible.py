@@ -21,6 +21,8 @@ __all__ = [
     "count_value",
     "fix_bounds",
     "pair_spread",
+    "quotient_value",
+    "quotient_values",
     "root",
     "spread",
 ]
@@ -54,6 +56,17 @@ def fix_bounds(least: int, greatest: int) -> Possible:
 def column_value(shown: Mapping[str, Any], ends: Ends) -> Bounds:
     """A mean or a quantile is within the bounds of its column; a column of days has none here."""
     return ends.get(shown["column"], _NO_BOUNDS)
+
+
+def quotient_value(shown: Mapping[str, Any], ends: Ends) -> Bounds:
+    """A ratio of sums with the same weights is between the quotients of the bounds of both columns."""
+    over, under = ends.get(shown["column"]), ends.get(shown["over"])
+    return _NO_BOUNDS if over is None or under is None or under[0] <= 0 else quotient_values(over, under)
+
+
+def quotient_values(over: tuple[Fraction, Fraction], under: tuple[Fraction, Fraction]) -> tuple[Fraction, Fraction]:
+    """The least and the greatest quotient of two ranges, of which the second is above 0."""
+    return over[0] / under[over[0] >= 0], over[1] / under[over[1] < 0]
 
 
 def spread(shown: Mapping[str, Any], ends: Ends) -> Bounds:

@@ -89,7 +89,7 @@ def completed_estimates(
 ) -> list[tuple[Codes, Codes]]:
     """For each q the least and the greatest code of the q-quantile, whatever the values of the rows without one are.
 
-    With probability at least `level` it holds the quantile of every completion of the table (O7 of docs/proofs/original.md).
+    With probability at least `level` it holds the quantile of every completion (O11 of docs/proofs/original.md).
 
     Args:
         tree: the tree.

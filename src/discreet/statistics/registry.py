@@ -17,6 +17,8 @@ from discreet.statistics.shares import Share
 from discreet.statistics.sums import Sum
 from discreet.statistics.variances import Std, Variance
 from discreet.statistics.weighted_means import WeightedMean
+from discreet.statistics.weighted_ratios import WeightedRatio
+from discreet.statistics.weighted_shares import WeightedShare
 from discreet.statistics.weighted_sums import WeightedSum
 
 __all__ = ["STATISTICS", "by_word"]
@@ -32,6 +34,8 @@ STATISTICS: tuple[type[Kind], ...] = (
     Correlation,
     WeightedSum,
     WeightedMean,
+    WeightedShare,
+    WeightedRatio,
     Median,
     Quantiles,
     Histogram,

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from discreet.cube.queries import Factor, PairSum
+from discreet.cube.queries import Factor, PairSum, ProductSum
 from discreet.domain.steps import TableFacts
 from discreet.errors import ArgumentError, PlanError, printed
 from discreet.exact.figures import name as shown_name
@@ -33,12 +33,18 @@ from discreet.statistics.common import (
 from discreet.statistics.totals import Total, sums_apart, total_of, values_apart
 
 __all__ = [
+    "SHARE_KEYS",
     "WEIGHT_KEYS",
+    "RatioColumns",
     "Weight",
+    "WeightColumn",
     "WeightedColumn",
     "product_sum",
     "read_weighted",
     "spans_of",
+    "spans_of_ratio",
+    "spans_of_weights",
+    "triple_sum",
     "weight_of",
     "weighted",
     "weighted_title",
@@ -91,7 +97,15 @@ WEIGHT_KEYS = Keys(
     {"nulls": option_string},
     lacks="needs a column and its weight: write { … = 'column', by = 'weight', most = 10 }",
 )
-"""The form of a weighted statistic in a plan file."""
+"""The form of a weighted statistic of a column in a plan file."""
+
+SHARE_KEYS = Keys(
+    one_column,
+    {"most": lambda value: value.number()},
+    {"nulls": option_string},
+    lacks="needs a weight: write { … = 'weight', most = 10 }",
+)
+"""The form of a statistic of the weights alone."""
 
 
 def weight_of(by: object) -> Weight:
@@ -123,6 +137,50 @@ def _by(one: Statistic) -> Weight:
     return weight
 
 
+def _check_range(one: Statistic, column: str, facts: TableFacts) -> None:
+    """The column has more than one number. Raises PlanError."""
+    known, _ = number_of(facts, column)
+    if known.low == known.high:
+        raise PlanError(f"{one.kind.word}('{column}'): the column has a single value; widen its bounds")
+
+
+def _check_weights(one: Statistic, facts: TableFacts) -> None:
+    """The weights are numbers within their bounds; nulls always count as 0. Raises PlanError."""
+    weight = _by(one)
+    check_number(replace(one, skip_nulls=True), weight.column, facts)
+    weight.check(facts)
+
+
+def _weight_json(one: Statistic) -> dict[str, object]:
+    weight = _by(one)
+    return {"by": weight.column, "most": text(weight.most), "nulls": "skip" if one.skip_nulls else "refuse"}
+
+
+def _refuse_recorded(one: Statistic) -> Statistic:
+    raise PlanError(f"original(): '{one.name}' is weighted, and weights have no table as recorded; ask for it by itself")
+
+
+@dataclass(frozen=True, slots=True)
+class WeightColumn:
+    """The weights alone, of which the cube brings the sums."""
+
+    def columns(self, one: Statistic) -> tuple[str, ...]:
+        return (_by(one).column,)
+
+    def check(self, one: Statistic, facts: TableFacts) -> None:
+        check_number(one, _by(one).column, facts)
+        _check_weights(one, facts)
+
+    def needs(self, one: Statistic) -> tuple[Need, ...]:
+        return (Need("sums", self.columns(one)),)
+
+    def to_json(self, one: Statistic) -> dict[str, object]:
+        return _weight_json(one)
+
+    def recorded(self, one: Statistic, names: Mapping[str, str]) -> Statistic:
+        return _refuse_recorded(one)
+
+
 @dataclass(frozen=True, slots=True)
 class WeightedColumn:
     """A column of numbers and its weights, of which the cube brings all pairs of codes."""
@@ -131,25 +189,60 @@ class WeightedColumn:
         return str(one.column), _by(one).column
 
     def check(self, one: Statistic, facts: TableFacts) -> None:
-        weight, column = _by(one), str(one.column)
-        if column == weight.column:
+        column = str(one.column)
+        if column == _by(one).column:
             raise PlanError(f"{one.kind.word}('{column}'): the column is its own weight; name two different columns")
         check_number(one, column, facts)
-        check_number(replace(one, skip_nulls=True), weight.column, facts)
-        weight.check(facts)
-        known, _ = number_of(facts, column)
-        if known.low == known.high:
-            raise PlanError(f"{one.kind.word}('{column}'): the column has a single value; widen its bounds")
+        _check_weights(one, facts)
+        _check_range(one, column, facts)
 
     def needs(self, one: Statistic) -> tuple[Need, ...]:
         return (Need("codes", self.columns(one)),)
 
     def to_json(self, one: Statistic) -> dict[str, object]:
-        weight = _by(one)
-        return {"by": weight.column, "most": text(weight.most), "nulls": "skip" if one.skip_nulls else "refuse"}
+        return _weight_json(one)
 
     def recorded(self, one: Statistic, names: Mapping[str, str]) -> Statistic:
-        raise PlanError(f"original(): '{one.name}' is weighted, and weights have no table as recorded; ask for it by itself")
+        return _refuse_recorded(one)
+
+
+@dataclass(frozen=True, slots=True)
+class RatioColumns:
+    """Two columns of numbers and their weights, of which the cube brings all triples of codes."""
+
+    def columns(self, one: Statistic) -> tuple[str, ...]:
+        return str(one.column), _over(one), _by(one).column
+
+    def check(self, one: Statistic, facts: TableFacts) -> None:
+        columns = self.columns(one)
+        if len(set(columns)) < len(columns):
+            raise PlanError(f"{one.kind.word}('{columns[0]}', '{columns[1]}'): must name three different columns")
+        check_number(one, columns[0], facts)
+        check_number(one, columns[1], facts)
+        _check_weights(one, facts)
+        _check_range(one, columns[0], facts)
+        _check_range(one, columns[1], facts)
+        known, grid = number_of(facts, columns[1])
+        least = grid.value(known.low)
+        if least <= 0:
+            raise PlanError(
+                f"{one.kind.word}('{columns[0]}', '{columns[1]}'): '{columns[1]}' goes from {text(least)}, and a "
+                "denominator has to be above 0; clamp it, or release two weighted sums and divide them with dp.ratio"
+            )
+
+    def needs(self, one: Statistic) -> tuple[Need, ...]:
+        return (Need("codes", self.columns(one)),)
+
+    def to_json(self, one: Statistic) -> dict[str, object]:
+        return {"over": _over(one), **_weight_json(one)}
+
+    def recorded(self, one: Statistic, names: Mapping[str, str]) -> Statistic:
+        return _refuse_recorded(one)
+
+
+def _over(one: Statistic) -> str:
+    kind: Any = one.kind
+    return str(kind.over)
 
 
 # Its queries ------------------------------------------------------------------------------------------------------------
@@ -157,13 +250,18 @@ class WeightedColumn:
 
 def product_sum(facts: TableFacts, values: Total, weights: Total, power: int) -> PairSum:
     """The query for Σ weight · value ** power over the rows where both are known, in whole steps of both columns."""
-    (value,), (weight,) = values.queries, weights.queries
+    return PairSum(_factor(facts, values, power), _factor(facts, weights, 1), 0)
 
-    def factor(query: Any, exponent: int) -> Factor:
-        low = number_of(facts, query.column)[0].low
-        return Factor(query.column, low, query.first, query.slope, query.width, exponent)
 
-    return PairSum(factor(value, power), factor(weight, 1), 0)
+def triple_sum(facts: TableFacts, totals: Sequence[Total], powers: Sequence[int]) -> ProductSum:
+    """The query for Σ of the product of these powers over the rows where all columns are known, in whole steps."""
+    return ProductSum(tuple(_factor(facts, one, power) for one, power in zip(totals, powers, strict=True)))
+
+
+def _factor(facts: TableFacts, total: Total, power: int) -> Factor:
+    (query,) = total.queries
+    low = number_of(facts, query.column)[0].low
+    return Factor(query.column, low, query.first, query.slope, query.width, power)
 
 
 def whole_weights(facts: TableFacts, by: Weight) -> Total:
@@ -171,12 +269,25 @@ def whole_weights(facts: TableFacts, by: Weight) -> Total:
     return total_of(facts, by.column, centred=False)
 
 
+def spans_of_weights(one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
+    """The sensitivity of the sum of the weights with exact totals, in steps of their grid."""
+    return sums_apart(replace(one, column=_by(one).column), facts, free)
+
+
+def spans_of_ratio(one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
+    """The sensitivity of both weighted sums with exact totals, in steps of the grids of a column and of the weights."""
+    return largest_of(*(_span_of_product(replace(one, column=name), facts, free) for name in (one.column, _over(one))))
+
+
+def _span_of_product(one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
+    corners = [
+        a * b
+        for a, b in product(*(values_apart(replace(one, column=name), facts) for name in (one.column, _by(one).column)))
+    ]
+    return free.of_values(min(corners), max(corners), may_skip=True)
+
+
 def spans_of(one: Statistic, facts: TableFacts, free: Free, powers: Sequence[int]) -> Sensitivity:
     """The sensitivity of these sums with exact totals, in steps of both grids."""
-    weight = replace(one, column=_by(one).column)
-    ends = values_apart(one, facts), values_apart(weight, facts)
-    found = [sums_apart(weight, facts, free)] if 0 in powers else []
-    if 1 in powers:
-        corners = [a * b for a, b in product(*ends)]
-        found.append(free.of_values(min(corners), max(corners), may_skip=True))
-    return largest_of(*found)
+    found = [spans_of_weights(one, facts, free)] if 0 in powers else []
+    return largest_of(*found, *([_span_of_product(one, facts, free)] if 1 in powers else []))

@@ -204,7 +204,7 @@ def least_completed(
 ) -> Floats:
     """The least t in [−most, most] with S − most·K − tT ≤ h(t) for every cell; −most where there is none.
 
-    It is the lower end of the mean where K rows have no value: all of these at the least one (O6). `reach` gives for blocks
+    It is the lower end of the mean where K rows have no value: all of these at the least one (O10). `reach` gives for blocks
     [start, stop] a number that h does not exceed there.
 
     Args:

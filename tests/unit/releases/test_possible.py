@@ -20,6 +20,7 @@ PLAN = {
         {"name": "age", "type": "number", "lower": "-10", "upper": "90", "step": "0.5"},
         {"name": "day", "type": "date", "first": "2020-01-01", "last": "2020-12-31"},
         {"name": "size", "type": "number", "lower": "0", "upper": "300", "step": "1"},
+        {"name": "rate", "type": "number", "lower": "2", "upper": "8", "step": "1"},
     ],
     "steps": [{"step": "clamp", "column": "age", "lower": "0", "upper": "60"}, {"step": "impute", "column": "size"}],
 }
@@ -34,6 +35,8 @@ POSSIBLE: dict[str, Any] = {
     "correlation": (-1, 1),
     "weighted_sum": (None, None),
     "weighted_mean": (0, 60),
+    "weighted_share": (0, 1),
+    "weighted_ratio": (0, 30),
     "median": (0, 60),
     "quantiles": (0, 60),
     "histogram": (0, None),
@@ -43,7 +46,7 @@ POSSIBLE: dict[str, Any] = {
 
 @pytest.mark.parametrize("kind", STATISTICS, ids=lambda kind: str(kind.word))
 def test_the_possible_values_of_every_kind_follow_from_the_document(kind: Any) -> None:
-    asked = {"statistic": kind.word, "column": "age", "columns": ["age", "size"]}
+    asked = {"statistic": kind.word, "column": "age", "columns": ["age", "size"], "over": "rate"}
     least, greatest = possible_of(asked, PLAN)
     assert (least, greatest) == POSSIBLE[kind.word]
     assert all(end is None or isinstance(end, Fraction) for end in (least, greatest))

@@ -310,7 +310,8 @@ def test_other_things_that_are_refused(tmp_path: Path, monkeypatch: pytest.Monke
             table.agg(dp.median("wage", nulls="skip"))
         with pytest.raises(
             dp.PlanError,
-            match="count, sum, mean, share, variance, std, covariance, correlation, weighted_sum and weighted_mean only",
+            match="count, sum, mean, share, variance, std, covariance, correlation, "
+            "weighted_sum, weighted_mean, weighted_share and weighted_ratio only",
         ):
             table.agg(dp.histogram("wage", [0, 20]))
         with pytest.raises(dp.PlanError, match=r"interval beyond 2\*\*53"):

@@ -8,6 +8,7 @@ a row adds the sensitivity follows without looking at any row.
 * `counts`: Counts: of rows, of rows that are not null or are null, and of rows by further groups
 * `originals`: Sums that tell a prepared column from the column as recorded: what a clamp cuts off, and what is imputed
 * `pairs`: Sums over pairs of columns: of products, of the values or squares of one where the other is known, and of rows
+* `products`: Sums over rows of a product of several columns, each to a power
 * `ranks`: What quantiles are made of: a tree of counts over the grid of a column; codes and intervals chosen by rank
 * `sums`: Sums over rows: of values, of their squares, and the squared distances of all pairs of rows
 """
@@ -15,14 +16,16 @@ a row adds the sensitivity follows without looking at any row.
 from __future__ import annotations
 
 from discreet.cube.queries.base import Query, Row, scan_of
-from discreet.cube.queries.counts import NonNullCount, NullCount, RowCount, TableCounts
+from discreet.cube.queries.counts import CountedRows, NonNullCount, NullCount, RowCount, RowCounts, TableCounts
 from discreet.cube.queries.originals import Excess, ImputedSum
 from discreet.cube.queries.pairs import Factor, PairSum
+from discreet.cube.queries.products import ProductSum
 from discreet.cube.queries.ranks import LevelCounts, QuantileCodes, QuantileIntervals, around, join_public
 from discreet.cube.queries.sums import Dispersion, Squares, WeightedSum
 
 __all__ = [
     "QUERIES",
+    "CountedRows",
     "Dispersion",
     "Excess",
     "Factor",
@@ -31,11 +34,13 @@ __all__ = [
     "NonNullCount",
     "NullCount",
     "PairSum",
+    "ProductSum",
     "QuantileCodes",
     "QuantileIntervals",
     "Query",
     "Row",
     "RowCount",
+    "RowCounts",
     "Squares",
     "TableCounts",
     "WeightedSum",
@@ -56,6 +61,7 @@ QUERIES: tuple[type[Query], ...] = (
     QuantileIntervals,
     Dispersion,
     PairSum,
+    ProductSum,
     Excess,
     ImputedSum,
 )

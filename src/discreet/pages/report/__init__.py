@@ -7,6 +7,8 @@
 * `budget`: The spent and the remaining budget of the data set when the release was charged
 * `choropleth`: Maps of the numbers: areas in five classes, with a legend, drawn as SVG inside the page
 * `cross`: Cross tables: one number for two and more groups, with the subtotals that the release has
+* `derived`: What is derived from published numbers, in sentences: of what it is made, how far its intervals hold, what is
+  missing
 * `drawing`: Vega-Lite charts as pictures inside a page, drawn by vl-convert (extra `plot`) in a separate process
 * `files`: Templates and files of HTML pages
 * `page`: One self-contained HTML file from a release: no network, one script that is always the

@@ -16,6 +16,7 @@ from discreet.pages.report.about import about_facts, quality_words
 from discreet.pages.report.appendix import Noise, OrdinaryNoise
 from discreet.pages.report.budget import BudgetUse, budget_of
 from discreet.pages.report.choropleth import Choropleth, maps_of
+from discreet.pages.report.derived import failed_words
 from discreet.pages.report.drawing import Artist
 from discreet.pages.report.pictures import Picture, illustrations
 from discreet.pages.report.sheets import Key, Sheet, key_numbers, sheets_of
@@ -53,6 +54,7 @@ class Page:
     account: str
     pictures: tuple[Picture, ...]
     sheets: tuple[Sheet, ...]
+    failed: tuple[str, ...]
     shapes: Map | None
     maps: Mapping[str, Choropleth]
     keys: tuple[Key, ...]
@@ -103,6 +105,7 @@ def page_of(release: Release, words: Words, artist: Artist | None = None) -> Pag
         account=words("report.numbers.represent" if "original" in plan else "report.numbers.account"),
         pictures=pictures,
         sheets=sheets,
+        failed=failed_words(document, words),
         shapes=shapes,
         maps=maps,
         keys=key_numbers(document, guarantee, sheets, words),

@@ -28,7 +28,7 @@ MAIN = "en"
 _FOLDER = Path(__file__).parent
 _PLACE = re.compile(r"\{(\w+)(?::(\w))?\}")
 _FIGURE = re.compile(r"[≤−-]?\s?[\d,]*\.?\d+(e[−+-]?\d+)?(\s%)?")
-_NUMBER = r"[\d\s.,/−+≤=∞e%ερδμ²-]+?"
+_NUMBER = r"[\d\s.,/−+≤≈=∞e%ερδμ²-]+?"
 _SENTENCES = re.compile(r"(?<=[.!?]) (?=[A-Z(])")
 _LONGEST = 50_000
 """Longer texts are lists of names, which no language changes."""

@@ -293,7 +293,9 @@ def _quantity(document: Mapping[str, Any], chosen: str, used: Collection[str], t
     line, plan = outputs_of(document)[chosen], document["plan"]
     column = line.get("column")
     steps = [one for one in plan["steps"] if line.get("covers", PREPARED) == PREPARED or one["step"] == "where"]
-    prepared = canonical({**_preparation({**plan, "steps": steps}, column, used), "counts": line.get("counts")})
+    weighed = {key: line[key] for key in ("over", "by", "most") if key in line}
+    read = {column, *(weighed.get(key) for key in ("over", "by"))}
+    prepared = canonical({**_preparation({**plan, "steps": steps}, read, used), "counts": line.get("counts"), **weighed})
     random = (
         any(one["step"] in {"impute", "resize", "sample"} for one in steps)
         and "original" not in document["interval"]["covers"]
@@ -304,8 +306,8 @@ def _quantity(document: Mapping[str, Any], chosen: str, used: Collection[str], t
     )
 
 
-def _preparation(plan: Mapping[str, Any], column: str | None, used: Collection[str]) -> dict[str, Any]:
-    """The facts that decide which rows count where: the declarations and steps of the column, of groups and of conditions.
+def _preparation(plan: Mapping[str, Any], read: Collection[str | None], used: Collection[str]) -> dict[str, Any]:
+    """The facts that decide which rows count where: the declarations and steps of what is read, of groups and conditions.
 
     A group column that was added up over is left out where its groups hold every row: it has no bins, and its null group
     is there.
@@ -313,7 +315,7 @@ def _preparation(plan: Mapping[str, Any], column: str | None, used: Collection[s
     dropped = plan.get("nulls_dropped")
     groups = [one for one in plan["group_by"] if one["column"] in used or "edges" in one or dropped]
     conditions = [one["column"] for one in plan["steps"] if one["step"] == "where"]
-    asked = {column, *conditions, *(one["column"] for one in groups)}
+    asked = {*read, *conditions, *(one["column"] for one in groups)}
     declared = [one for one in plan["schema"] if one["name"] in asked]
     steps = [one for one in plan["steps"] if one["step"] in {"resize", "sample"} or one.get("column") in asked]
     return {"declared": declared, "groups": groups, "steps": steps, "dropped": dropped}

@@ -24,11 +24,11 @@ Digits = Decimal | int | float
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A value with the ends of its interval, as they are written; None where the value is suppressed."""
+    """A value with the ends of its interval, as they are written; None where it is suppressed, or unbounded."""
 
     value: Digits | None
-    low: Digits
-    high: Digits
+    low: Digits | None
+    high: Digits | None
 
 
 def check_digits(digits: object) -> str:

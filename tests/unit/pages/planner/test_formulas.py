@@ -24,6 +24,7 @@ SCHEMA = dp.Schema(
     v=dp.Number(0, 100, "0.5"),
     w=dp.Number(-5, 90),
     u=dp.Number(0, 20),
+    z=dp.Number(2, 9),
 )
 WHOLE = dp.Table(SCHEMA, dp.ReplaceOne(rows=ROWS)).impute({"v": dp.Uniform(), "w": dp.Uniform()})
 FILLED = WHOLE.impute({"s": dp.Weights({"s1": 1}), "sex": dp.Weights({"F": 1})})
@@ -143,6 +144,8 @@ EVERY = {
     "mean": [dp.mean("w", **SKIP)],
     "weighted_sum": [dp.weighted_sum("v", dp.Weight("u", most=20), **SKIP)],
     "weighted_mean": [dp.weighted_mean("v", dp.Weight("u", most=20), **SKIP)],
+    "weighted_share": [dp.weighted_share(dp.Weight("u", most=20), **SKIP)],
+    "weighted_ratio": [dp.weighted_ratio("v", "z", dp.Weight("u", most=20), **SKIP)],
     "variance": [dp.variance("v", **SKIP), dp.variance("w", interval="joint", **SKIP)],
     "std": [dp.std("v", **SKIP), dp.std("w", interval="joint", **SKIP)],
     "covariance": [dp.covariance("v", "w", **SKIP)],

@@ -62,16 +62,18 @@ def with_totals(released):
 
 @pytest.fixture(scope="module")
 def with_frames(released):
-    schema = dp.Schema(k=dp.Category(["x", "y"]), v=dp.Number(0, 9), w=dp.Number(0, 9))
+    schema = dp.Schema(k=dp.Category(["x", "y"]), v=dp.Number(0, 9), w=dp.Number(0, 9), z=dp.Number(1, 9))
     return released(
         schema,
-        {"k": ["x", "y"] * 20, "v": [1, 2] * 20, "w": [3, 4] * 20},
+        {"k": ["x", "y"] * 20, "v": [1, 2] * 20, "w": [3, 4] * 20, "z": [5, 6] * 20},
         lambda t: t.group_by("k").agg(
             dp.histogram("v", [0, 5, 9]),
             dp.std("v", nulls="skip"),
             dp.covariance("v", "w", nulls="skip"),
             dp.weighted_mean("v", dp.Weight("w", most=9), nulls="skip"),
             dp.weighted_sum("v", dp.Weight("w", most=9), nulls="skip"),
+            dp.weighted_share(dp.Weight("w", most=9), nulls="skip"),
+            dp.weighted_ratio("v", "z", dp.Weight("w", most=9), nulls="skip"),
             dp.share(),
             dp.median("w", nulls="skip"),
         ),

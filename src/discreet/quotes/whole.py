@@ -1,0 +1,300 @@
+"""The whole error of prepared numbers against the table as recorded, before anything is spent, if something is assumed.
+
+`Quote.assuming` gives it. The assumptions are public or released numbers; nothing here sees a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Protocol
+
+from discreet.domain.steps import ROW_DRAWS, Resize, conditions_of, facts_of
+from discreet.domain.words import one_line
+from discreet.errors import PlanError
+from discreet.plan.plan import Plan
+from discreet.plan.recorded import PREPARED, covered_by, plain_name
+from discreet.quotes.assumptions import Assumed, Range, assumed_of, range_words, read_range
+from discreet.quotes.groups import middle, size_words
+from discreet.quotes.moved import Moved, moved_by
+from discreet.quotes.off import Off, Rows, all_rows, count_off, is_stated, known_rows, off_by, resized_rows
+from discreet.statistics.base import Statistic, groupings_of
+from discreet.statistics.recipe import GroupSize, Noises, Recipe
+
+__all__ = ["AssumedErrors", "WholeError", "can_be_assumed", "whole_errors"]
+
+_MOST_ROWS = 10**15
+_NONE = Off(0.0, 0.0, 0.0)
+
+
+class QuotedLine(Protocol):
+    """A statistic of a quote."""
+
+    @property
+    def statistic(self) -> Statistic:
+        """The statistic."""
+
+    @property
+    def recipe(self) -> Recipe:
+        """How it is computed."""
+
+    @property
+    def level(self) -> Fraction:
+        """The level of each of its noisy parts."""
+
+
+class Quoted(Protocol):
+    """A quote."""
+
+    @property
+    def plan(self) -> Plan:
+        """The request."""
+
+    @property
+    def sizes(self) -> tuple[GroupSize, ...]:
+        """The sizes of groups that its errors are stated for."""
+
+    @property
+    def lines(self) -> Sequence[QuotedLine]:
+        """Its statistics."""
+
+    def noises_at(self, level: Fraction) -> Noises:
+        """The noise behind its statistics at a level of certainty."""
+
+
+@dataclass(frozen=True, slots=True)
+class WholeError:
+    """The error of one statistic against the table as recorded, in groups of one size.
+
+    Args:
+        name: the name of the statistic.
+        covers: the table whose value its interval holds: "prepared", or how nulls are read in the recorded one.
+        rows: the rows of the group, null ones included.
+        noise: the half-width of the noise.
+        off: how far its expectation is off, at most; None where no form is known.
+        draws: what drawn values and sampled rows add by chance, at most.
+        anywhere: the width of the range of the recorded statistic with any answer of those who gave none; 0 if unknown.
+    """
+
+    name: str
+    covers: str
+    rows: int
+    noise: float
+    off: float | None
+    draws: float
+    anywhere: float
+
+    @property
+    def whole(self) -> float | None:
+        """All parts together: the number is this close to the recorded one in at least 95 % of releases."""
+        return None if self.off is None else self.noise + self.off + self.draws
+
+    def to_json(self) -> dict[str, object]:
+        """The parts as JSON values."""
+        parts = {"noise": self.noise, "off": self.off, "draws": self.draws, "whole": self.whole, "anywhere": self.anywhere}
+        shown = {key: None if value == float("inf") else value for key, value in parts.items()}
+        return {"name": self.name, "covers": self.covers, "rows": self.rows, **shown}
+
+
+@dataclass(frozen=True, slots=True)
+class AssumedErrors:
+    """What was assumed, and the whole error of each statistic in groups of each size.
+
+    Args:
+        assumed: the assumptions about each column that a statistic reads.
+        rows: the rows of the table, where that is an assumption of its own; else None.
+        errors: one for each statistic and size, sizes together.
+    """
+
+    assumed: tuple[Assumed, ...]
+    rows: Range | None
+    errors: tuple[WholeError, ...]
+
+    def of(self, name: str, rows: int | None = None) -> WholeError:
+        """The error of a statistic, in groups of this size or of the middle one.
+
+        Raises:
+            PlanError: there is no such statistic, or no such size.
+        """
+        found = [one for one in self.errors if one.name == name and rows in (None, one.rows)]
+        if not found:
+            raise PlanError(f"whole error of '{name}': there is none; there are those of {', '.join(self._names)}")
+        return found[len(found) // 2]
+
+    @property
+    def _names(self) -> list[str]:
+        return list(dict.fromkeys(one.name for one in self.errors))
+
+    def __repr__(self) -> str:
+        shown = [f"{name} ±{_figure(self.of(name).whole)}" for name in self._names]
+        return one_line("AssumedErrors:", ", ".join(shown))
+
+    def __str__(self) -> str:
+        """The assumptions and the errors in words."""
+        lines = [one.words() for one in self.assumed]
+        lines += [] if self.rows is None else [f"assumed of the table: {range_words(self.rows)} rows"]
+        sizes = list(dict.fromkeys(one.rows for one in self.errors))
+        where = size_words([GroupSize(rows, rows) for rows in sizes])
+        lines.append(
+            f"whole error against the table as recorded {where} (at most, in 95 % of releases, if what is assumed is true):"
+        )
+        for name in self._names:
+            lines.append(f"  {name}: {_told([one for one in self.errors if one.name == name])}")
+        return "\n".join(lines + self._advice())
+
+    def to_json(self) -> dict[str, object]:
+        """The assumptions and the errors as JSON values."""
+        rows = {} if self.rows is None else {"rows": [float(end) for end in self.rows]}
+        return {
+            "assumed": [one.to_json() for one in self.assumed],
+            **rows,
+            "errors": [one.to_json() for one in self.errors],
+        }
+
+    def _advice(self) -> list[str]:
+        """A sentence where an interval would be mistaken for one of the table as recorded."""
+        wrong = [one.name for one in self.errors if one.off is not None and one.off + one.draws > one.noise]
+        if not wrong:
+            return []
+        told = f"{', '.join(dict.fromkeys(wrong))}: the interval of the release covers the noise alone, the smaller part"
+        with_recorded = any(one.covers != PREPARED and one.noise for one in self.errors)
+        return [told if with_recorded else f"{told}; original() adds an interval that holds the number as recorded"]
+
+
+def whole_errors(quote: Quoted, given: Mapping[str, object], rows: object = None) -> AssumedErrors:
+    """The whole error of each statistic of a quote.
+
+    Args:
+        quote: the quote.
+        given: what is assumed of columns: see `assumed_of`.
+        rows: the number of rows of the table, or of a group, or a range; None for the sizes of the quote.
+
+    Raises:
+        PlanError: the steps change groups or conditions, or sample rows.
+        ArgumentError: an assumption is outside its domain.
+    """
+    plan = quote.plan
+    _check_outer(plan)
+    found = assumed_of(_columns(plan), given)
+    known = None if rows is None else read_range(rows, "rows", (Fraction(1), Fraction(_MOST_ROWS)))
+    errors = []
+    for size in _sizes(plan, quote.sizes, known):
+        group = _rows(plan, size, known)
+        errors += [_error(quote, line, found, (size, group)) for line in quote.lines]
+    ordered = [one for line in quote.lines for one in errors if one.name == line.statistic.name]
+    return AssumedErrors(tuple(found.values()), known, tuple(ordered))
+
+
+def can_be_assumed(plan: Plan) -> dict[str, tuple[str, ...]]:
+    """For each column of numbers that a statistic reads the names of what can be assumed of it."""
+    return {one.column: one.open for one in _columns(plan)}
+
+
+def _error(quote: Quoted, line: QuotedLine, found: Mapping[str, Assumed], group: tuple[GroupSize, Rows]) -> WholeError:
+    """The error of one statistic in a group."""
+    one, (size, rows) = line.statistic, group
+    covers = covered_by(quote.plan, one)
+    off = _NONE if covers != PREPARED else _off(quote.plan, one, found, rows)
+    # Two parts may fail beside each other where something is drawn: each with half of the probability.
+    level = line.level if off is None or not off.draws else (1 + line.level) / 2
+    kept = _counted(quote.plan, one, found, size)
+    noise = line.recipe.widest(quote.noises_at(level), kept)
+    shown = off or Off(0.0, 0.0, 0.0)
+    return WholeError(one.name, covers, size.rows, noise, None if off is None else off.expected, shown.draws, shown.anywhere)
+
+
+def _off(plan: Plan, one: Statistic, found: Mapping[str, Assumed], rows: Rows) -> Off | None:
+    """How far a statistic of the prepared table is off; None where no form is known."""
+    if rows.resize is None and not any(_is_changed(plan, column) for column in _read_by(one)):
+        return _NONE
+    if not is_stated(one.kind):
+        return None
+    if one.column is None:
+        return count_off(rows)
+    return off_by(one.kind, found[one.column], rows) if one.column in found else None
+
+
+def _counted(plan: Plan, one: Statistic, found: Mapping[str, Assumed], size: GroupSize) -> GroupSize:
+    """The size of the group for the noise: rows in which the column is null do not count where they are left out."""
+    about = found.get("" if one.column is None else plain_name(one.column, plan.schema))
+    if about is None or "nulls" not in about.said or not plan.facts[str(one.column)].nullable:
+        return size
+    return replace(size, rows=known_rows(size.rows, about.nulls))
+
+
+def _sizes(plan: Plan, sizes: Sequence[GroupSize], known: Range | None) -> Sequence[GroupSize]:
+    """The sizes of groups: those of the quote, or the fewest rows that are assumed. A resized table has its own."""
+    if known is None or any(isinstance(step, Resize) for step in plan.steps):
+        return sizes
+    fewest = int(known[0])
+    return [GroupSize(fewest, max(fewest, middle(sizes).every))]
+
+
+def _rows(plan: Plan, size: GroupSize, known: Range | None) -> Rows:
+    resize = next((step for step in plan.steps if isinstance(step, Resize)), None)
+    if resize is None:
+        return all_rows(known or (Fraction(size.rows), Fraction(size.rows)))
+    public = plan.neighbours.rows
+    if public is None and known is None:
+        raise PlanError("assuming(): the table is resized; give rows=, the rows before that from public knowledge")
+    return resized_rows(resize, known or (Fraction(public or 1), Fraction(public or 1)), public=public is not None)
+
+
+def _columns(plan: Plan) -> list[Moved]:
+    """The columns of numbers that statistics read, and what the steps do to them."""
+    names = dict.fromkeys(plain_name(name, plan.schema) for one in plan.answered for name in _read_by(one))
+    found = (moved_by(plan, name) for name in names)
+    return [one for one in found if one is not None]
+
+
+def _read_by(one: Statistic) -> Iterator[str]:
+    yield from one.kind.reads.columns(one)
+    yield from (group.column for groups in groupings_of(one) for group in groups)
+
+
+def _is_changed(plan: Plan, column: str) -> bool:
+    start = facts_of(plan.schema, plan.neighbours)
+    return column in start.columns and plan.facts[column] != start[column]
+
+
+def _check_outer(plan: Plan) -> None:
+    """Checks that both tables have the same groups, and rows that can be compared.
+
+    Raises:
+        PlanError: a changed column is in a group or a condition, or rows are sampled.
+    """
+    if any(isinstance(step, ROW_DRAWS) and not isinstance(step, Resize) for step in plan.steps):
+        raise PlanError("assuming(): the table is sampled; before_sampling() gives intervals for the table before that")
+    outer = [*(group.column for group in plan.group_by), *(step.column for step in conditions_of(plan.steps))]
+    changed = next((name for name in outer if _is_changed(plan, name)), None)
+    if changed is not None:
+        raise PlanError(
+            f"assuming(): '{changed}' is clamped or imputed, and rows are grouped or chosen by it, so that the two tables "
+            "do not have the same groups; ask for original(prepared=False) instead"
+        )
+
+
+def _told(errors: Sequence[WholeError]) -> str:
+    """The error of one statistic by size, and its parts."""
+    if errors[0].off is None:
+        return "not stated for this kind of statistic"
+    told = f"±{_joined(errors, 'whole')}"
+    if errors[0].covers != PREPARED:
+        return f"{told}, noise alone: its interval holds the number as recorded"
+    parts = [f"noise {_joined(errors, 'noise')}"]
+    parts += [f"{_joined(errors, 'off')} off"] if any(one.off for one in errors) else []
+    parts += [f"draws {_joined(errors, 'draws')}"] if any(one.draws for one in errors) else []
+    told = f"{told} = {' + '.join(parts)}" if len(parts) > 1 else f"{told}, noise alone"
+    if any(one.anywhere for one in errors):
+        told += f"; any answers of those who gave none: a range of {_joined(errors, 'anywhere')}"
+    return told
+
+
+def _joined(errors: Sequence[WholeError], part: str) -> str:
+    found = list(dict.fromkeys(_figure(getattr(one, part)) for one in errors))
+    return " / ".join(found) if len(found) > 1 else found[0]
+
+
+def _figure(value: float | None) -> str:
+    return "?" if value is None else f"{value:.6g}"
