@@ -3,6 +3,7 @@
 * `_solvers`: Least squares and controlled rounding where totals overlap, so that no closed form is known
 * `assemble`: From noisy integers to the statistics of a request with their intervals: a pure function of public
   numbers
+* `choosing`: Bounds of a clamp that are chosen from public or released numbers: what `dp.choose_clamp` reads them from
 * `consistent`: Noisy counts made a table of non-negative integers that has the published totals exactly
 * `derived`: Derived numbers: ratios, changes and means of what releases publish, with certified intervals
 * `document`: What came out: numbers with error bars, the guarantee, and all that a third party needs to check both
