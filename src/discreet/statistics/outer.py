@@ -1,4 +1,4 @@
-"""The groups of a request where some rows have no label: the cells that such a row may belong to once it has one."""
+"""The groups of a request where some rows have no label: the cells that such a row may belong to once it has one (O10)."""
 
 from __future__ import annotations
 
