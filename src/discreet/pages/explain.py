@@ -159,7 +159,7 @@ def _explain_resize(told: _Told) -> Iterator[str]:
 
 
 def _explain_sample(told: _Told) -> Iterator[str]:
-    """How two samples are compared, the law of K, and what sampling gains in this measure (W5)."""
+    """The comparison of two samples, the law of K, and what sampling gains in this measure (W5)."""
     sampled, step = told.sampled, told.quote.plan.facts.drawn
     if not isinstance(sampled, Subsample) or not isinstance(step, SampleEach | SampleRows):
         return

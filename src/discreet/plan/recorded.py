@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 Reading = Literal["recorded", "anywhere"]
-"""What a null stands for in the original value: nothing, so that it is left out; or any value, and for a label any one."""
+"""A null has no part in the original value; or it stands for any value, and for a label for any one."""
 
 READINGS: tuple[str, ...] = get_args(Reading)
 """The words, in the order in which messages list them."""
@@ -73,7 +73,7 @@ _TOLD = {
         "themselves leave nulls out"
     ),
 }
-"""What an original interval holds, in words."""
+"""The values that an original interval holds, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class Request(Protocol):
 
     @property
     def answered(self) -> tuple[Statistic, ...]:
-        """The statistics of each group that are computed: these, and those of the table as recorded."""
+        """The statistics of each group that are computed: the declared ones, and the ones of the table as recorded."""
 
     @property
     def target(self) -> Original | None:
@@ -174,7 +174,7 @@ def facts_with_recorded(plan: Request, facts: TableFacts) -> TableFacts:
 
 
 def originals_of(plan: Request, labels: Sequence[Sequence[Label]]) -> Originals | None:
-    """What recipes have to know of a request for originals, with these labels of its groups; None for any other."""
+    """The facts that recipes need about a request for originals, whose groups have these labels; None for any other request."""
     if plan.target is None:
         return None
     sizes, nullable = tuple(map(len, labels)), tuple(one[-1] is None for one in labels)
@@ -244,7 +244,7 @@ def shown_statistic(plan: Request, one: Statistic) -> dict[str, object]:
 
 
 def target_words(plan: Request) -> list[str]:
-    """What the two kinds of columns hold, in sentences; none where nobody asks for originals."""
+    """Sentences on what the two kinds of columns hold; none where nobody asks for originals."""
     if plan.target is None:
         return []
     recorded = _TOLD[plan.target.nulls]
@@ -252,7 +252,7 @@ def target_words(plan: Request) -> list[str]:
         return [f"the intervals hold {recorded}; nothing is clamped, imputed or resized"]
     twins = {one.name for one in plan.answered} - {one.name for one in plan.statistics}
     same = [one.name for one in plan.answered if covered_by(plan, one) != PREPARED and one.name not in twins]
-    told = [f"columns with {ORIGINAL} hold {recorded}; the others that of the prepared table"] if twins else []
+    told = [f"columns with {ORIGINAL} hold {recorded}; the others hold the value of the prepared table"] if twins else []
     shared = f"same table: the steps change nothing that {', '.join(same)} read, so that one interval holds for both tables"
     return [*told, shared] if same else told
 

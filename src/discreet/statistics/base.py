@@ -286,7 +286,7 @@ class Twin:
 
 @dataclass(frozen=True, slots=True)
 class Originals:
-    """What a request for originals asks.
+    """The parts of a request for originals.
 
     Args:
         twins: the changed columns.

@@ -76,7 +76,7 @@ class CompletedQuantileRecipe:
         return completed_estimates(tree, noisy, ranks, law, self.recorded.at, level=noises.level)
 
     def _lacking(self) -> list[Query]:
-        """What the number of rows without a value is made of, where it is not the rest of a public one."""
+        """The counts whose sum is the number of rows without a value, where it is not the rest of a public one."""
         public = self.missing.rows is not None
         return [] if public else [query for query, factor in self.missing.terms(0, 1, 1) if factor]
 

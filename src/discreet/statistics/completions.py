@@ -25,7 +25,7 @@ from discreet.statistics.recipe import Answers, Noises
 __all__ = ["BEYOND", "Missing", "NoisyNulls", "PublicRows", "Terms", "find_missing", "half_width_of", "outer_of", "wide"]
 
 BEYOND = " at either end, beyond what those who gave no answer may have answered"
-"""What follows the error of an interval that holds with any answer."""
+"""The words after the error of an interval that holds with any answer."""
 
 Terms = Sequence[tuple[Query, Any]]
 """Queries with the factors of their noises; each entry is a noise of its own, also where a query stands twice."""
@@ -40,7 +40,7 @@ class Missing(Protocol):
 
     @property
     def asked(self) -> tuple[Query, ...]:
-        """What is asked for their number, besides the number of rows with a value."""
+        """The further queries behind their number, besides that of the rows with a value."""
 
     @property
     def rows(self) -> int | None:

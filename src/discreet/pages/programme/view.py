@@ -303,7 +303,7 @@ def _tell_hidden(direct: int, summed: int, words: Words) -> str:
 
 
 def _title(one: Agreement, release: Release, words: Words) -> str:
-    """The statistic and its groups in words: those of the first release that publishes it."""
+    """The statistic and its groups, in the words of the first release that publishes it."""
     document, about = release.document, release.about
     column, line = next(
         (column, line)

@@ -1,4 +1,4 @@
-"""What a release document says about its guarantee, data, noise and record, in plain sentences; and what it cannot say."""
+"""Plain sentences from a release document about its guarantee, data, noise and record; and what it cannot say."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def parameters_words(guarantee: Guarantee) -> str:
 
 
 def population_words(document: Mapping[str, Any]) -> str:
-    """What the whole budget promises to the population of which the file is a secret sample; empty without a draw."""
+    """The promise of the whole budget to the population of which the file is a secret sample; empty without a draw."""
     return name(document["population"]["words"]) if "population" in document else ""
 
 

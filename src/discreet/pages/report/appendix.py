@@ -176,7 +176,7 @@ _PARAMETERS = {
 
 
 def _drawn_table(document: Mapping[str, Any]) -> str:
-    """What the steps make of the table by drawing rows: it is "resized" or "sampled"; empty where no rows are drawn."""
+    """The word for a table whose rows the steps draw: "resized" or "sampled"; empty where no rows are drawn."""
     words = {"resize": "resized", "sample": "sampled"}
     return next((words[step["step"]] for step in document["plan"]["steps"] if step["step"] in words), "")
 
