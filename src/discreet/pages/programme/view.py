@@ -186,7 +186,7 @@ def _line(place: int, found: Found, words: Words, *, alone: bool) -> Line:
         second=second if second != title else "",
         report=_address(found.place, found.report) if found.report else "",
         description=about.description.split("\n", 1)[0],
-        what=words.said(what_words(document, about)),
+        what=what_words(document, about, words),
         day=words.day(release.time) if release.time else "",
         time=release.time[:10],
         dataset=name(document["dataset"]),
