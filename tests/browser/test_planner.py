@@ -123,41 +123,7 @@ def test_what_sliders_show_is_what_the_quote_of_the_written_plan_says(opened, tm
     assert page.seen == []
 
 
-MOVED = """
-[data]
-dataset = "incomes"
-source = "example:acs12"
-neighbours = "replace-one"
-rows = 2000
-ledger = "incomes.ledger"
-
-[columns.income]
-type = "number"
-lower = 0
-upper = 450_000
-
-[budget]
-measure = "zcdp"
-rho = 1
-
-[[release]]
-name = "cut and filled"
-statistics = ["count", { mean = "income" }, { sum = "income" }, { std = "income" }]
-clamp = { income = [0, 150_000] }
-impute = { income = { distribution = "uniform" } }
-spend = 0.25
-
-[[release]]
-name = "cut"
-statistics = [{ mean = "income", nulls = "skip" }]
-clamp = { income = [0, 80_000] }
-spend = 0.25
-
-[[release]]
-name = "as it is"
-statistics = [{ count = "income" }]
-spend = 0.1
-"""
+MOVED = plan_text("moved-incomes")
 
 
 def test_whole_errors_follow_what_is_assumed(opened, tmp_path, monkeypatch):

@@ -6,42 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.builders import plan_text
 
 from .commands import done, refused
 
-PLAN = """
-[data]
-dataset = "acs12"
-source = "example:acs12"
-neighbours = "replace-one"
-rows = 2000
-ledger = "budget.db"
-
-[columns.income]
-type = "number"
-lower = 0
-upper = 450_000
-
-[columns.gender]
-type = "category"
-categories = ["female", "male"]
-
-[budget]
-measure = "zcdp"
-rho = 1
-
-[[release]]
-name = "incomes"
-statistics = [{ mean = "income", nulls = "skip" }]
-clamp = { income = [0, 80_000] }
-spend = 0.5
-
-[[release]]
-name = "people"
-group_by = ["gender"]
-statistics = ["count"]
-spend = 0.1
-"""
+PLAN = plan_text("cut-incomes")
 
 
 @pytest.fixture
