@@ -119,7 +119,7 @@ class WeightedMeanRecipe:
         return add_errors(noises, ((self.products,), self.values.unit / size))
 
     def widest(self, noises: Noises, size: GroupSize) -> float:
-        """As that of a mean, with the least possible sum of weights in the place of the rows."""
+        """The error of a mean, with the least possible sum of weights in the place of the rows."""
         low, high = self.values.reach
         most = Fraction(high - low, 2)
         fewest = size.rows * self.weights[0]

@@ -10,13 +10,11 @@ from tests.builders import plan_text
 
 from .commands import done, refused
 
-PLAN = plan_text("cut-incomes")
-
 
 @pytest.fixture
 def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "plan.toml").write_text(PLAN, encoding="utf-8")
+    (tmp_path / "plan.toml").write_text(plan_text("assuming"), encoding="utf-8")
     return tmp_path
 
 

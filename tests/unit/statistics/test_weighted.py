@@ -81,6 +81,7 @@ def test_without_noise_they_are_what_a_loop_over_the_rows_gives():
         assert ratio.value[place] == pytest.approx(sum(x * w for x, w, _ in whole) / sum(z * w for _, w, z in whole))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("spend", [dp.PureDP("0.5"), dp.PureDP(3), dp.ZCDP("0.5")], ids=str)
 @pytest.mark.parametrize("rows", [[(9, 1)], [(-3, 4), (9, 4)], [(5, 2.5)] * 7 + [(9, 1)] * 5], ids=["one", "two", "twelve"])
 def test_intervals_hold_with_the_stated_probability(rows, spend):

@@ -138,7 +138,8 @@ def _frame_tables(
     asked = next((one for one in statistics if one["name"] == frame["name"]), None) or _tables_of_frame(frame, statistics)
     title = name(frame["name"]) if asked is None else title_words(apply_words(asked, about))
     if asked is not None and "tables" in asked:
-        title = f"{title} by {' × '.join(title_of(about, label) for label in labels if not label.endswith('_consistent'))}"
+        ways = " × ".join(title_of(about, label) for label in labels if not label.endswith("_consistent"))
+        title = words("report.numbers.by", title=words.said(title), ways=ways)
     title = about.statistic(frame["name"]).label or title
     told = {key: frame[key] for key in ("view", "totals") if key in frame}
     for column in numbers:
@@ -192,7 +193,7 @@ def _table(
         title=f"{shown} ({unit})" if (unit := unit_of(about, column, statistic)) else shown,
         column=name(column),
         view=words.said(name(statistic.get("view", ""))),
-        kept=words.said(kept_words(statistic)),
+        kept=kept_words(statistic, words),
         groups=tuple(title_of(about, label) for label in labels) or (words("report.numbers.group"),),
         rows=_rows(groups, ends, (decimals, scale), flags, words) if known else _plain_rows(groups, values, words),
         flagged=flags is not None,
