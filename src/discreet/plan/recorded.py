@@ -174,7 +174,7 @@ def facts_with_recorded(plan: Request, facts: TableFacts) -> TableFacts:
 
 
 def originals_of(plan: Request, labels: Sequence[Sequence[Label]]) -> Originals | None:
-    """The facts that recipes need about a request for originals, whose groups have these labels; None for any other request."""
+    """The facts that recipes need about a request for originals whose groups have these labels; None for any other one."""
     if plan.target is None:
         return None
     sizes, nullable = tuple(map(len, labels)), tuple(one[-1] is None for one in labels)
