@@ -18,6 +18,7 @@ from discreet.statistics.registry import by_word
 __all__ = [
     "capital",
     "covered_words",
+    "drawn_words",
     "kept_words",
     "people_words",
     "title_words",
@@ -93,6 +94,11 @@ def kept_words(statistic: Mapping[str, Any]) -> str:
         "are the published ones": "These counts follow from the exact totals: they are exact and unprotected.",
     }
     return "" if told is None else sentences.get(told, f"Totals: {name(told)}.")
+
+
+def drawn_words(statistic: Mapping[str, Any]) -> str:
+    """A sentence on what the interval of a number of the population rests on."""
+    return f"For the population, {name(statistic.get('population', ''))}. The interval is approximate."
 
 
 def people_words(document: Mapping[str, Any]) -> str:
