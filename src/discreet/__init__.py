@@ -43,6 +43,8 @@ if _typing.TYPE_CHECKING:
     from discreet.plan.plan import Plan
     from discreet.plan.table import Table
     from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
+    from discreet.quotes.row_numbers import choose_n
+    from discreet.releases.choosing import choose_clamp
     from discreet.releases.derived.before_sampling import before_sampling
     from discreet.releases.derived.change import change
     from discreet.releases.derived.combine import combine
@@ -132,6 +134,8 @@ __all__ = [
     "before_sampling",
     "bins",
     "change",
+    "choose_clamp",
+    "choose_n",
     "combine",
     "consistent",
     "constants",
@@ -218,6 +222,8 @@ _HOMES = {
         "ApproxDP",
         "PureDP",
     ),
+    "discreet.quotes.row_numbers": ("choose_n",),
+    "discreet.releases.choosing": ("choose_clamp",),
     "discreet.releases.derived.before_sampling": ("before_sampling",),
     "discreet.releases.derived.change": ("change",),
     "discreet.releases.derived.combine": ("combine",),

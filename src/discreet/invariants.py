@@ -1,4 +1,4 @@
-"""What is published exactly, as a program declares it: totals, which cells exist, which never occur, sums of coefficients.
+"""The facts that are published exactly, as a program declares them: totals, cells that exist or never occur, sums.
 
 An `Invariants` is made by one of the nouns below, or by several joined with `+`. Whatever it says is *unprotected*: it is
 true of the confidential table, exactly. What it means is worked out in `totals`, and what that costs in `quotes`; both are
@@ -51,11 +51,14 @@ __all__ = [
 class Invariants(Description):
     """The exact totals of one table, fixed for the life of the data set."""
 
-    def semi_adjacency(self, schema: Schema, totals: PublishedTotals | Mapping[object, object] | None = None) -> int:
+    def semi_adjacency(
+        self, schema: Schema, totals: PublishedTotals | Mapping[object, object] | None = None
+    ) -> SemiAdjacency:
         """The semi-adjacency parameter a(t): how many rows may have to change for one row to take any feasible value.
 
-        An upper bound over all data with these totals; without totals, over all totals. At least 1, because a column
-        that no invariant names can always change alone. No private row is looked at.
+        An integer, with `exact` and `reason`: whether it is attained, and the argument that proves it. Otherwise it is an
+        upper bound over all data with these totals; without totals, over all totals. At least 1, because a column that no
+        invariant names can always change alone. No private row is looked at.
 
         Raises:
             SchemaError, ArgumentError: as `check`.
@@ -66,7 +69,7 @@ class Invariants(Description):
 
         self.check(schema)
         published = None if totals is None else read_totals(self, schema, totals)
-        return semi_adjacency(self, schema, published).a
+        return semi_adjacency(self, schema, published)
 
     def sensitivity(
         self,

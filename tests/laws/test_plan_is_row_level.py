@@ -307,7 +307,7 @@ def expected_answer(query, kept, quoted):
 
 @pytest.mark.parametrize("resize", [None, (40, 1), (20, 2)])
 def test_exact_answers_are_those_of_a_loop_over_the_rows(resize):
-    @settings(max_examples=100)
+    @settings(max_examples=40)
     @given(data=rows, case=cases(imputed=resize is not None))
     @example([(None, None, None, None)], IMPUTED_CATEGORY)
     @example([("z", None, 1, 1.0)], NULLABLE_AGAIN)
@@ -339,7 +339,7 @@ def test_exact_answers_are_those_of_a_loop_over_the_rows(resize):
     assert kinds >= asked_here - {NonNullCount} if resize else kinds == asked_here
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("neighbours", [dp.AddRemove(), None], ids=str)
 @pytest.mark.parametrize("resize", [None, (1, "1/2"), (6, "3/4"), (5, "3/2"), (30, 2)])
 def test_no_accepted_request_fails_on_any_rows(resize, neighbours):

@@ -138,6 +138,7 @@ def tried():
     return [case for relation in RELATIONS for case in cases(relation, 3)]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", OF_ROWS)
 def test_the_law_over_every_query_notices(name, monkeypatch, tried):
     OF_ROWS[name].plant(monkeypatch)
@@ -170,6 +171,7 @@ OF_PERSONS = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.usefixtures("deep")
 @pytest.mark.parametrize("name", OF_PERSONS)
 def test_the_law_over_persons_and_copies_notices(name, monkeypatch):

@@ -9,9 +9,12 @@ import pytest
 
 import discreet as dp
 from discreet.invariants import Impossible, Margins, Occupied
+from discreet.quotes.space import space_of
 from discreet.totals.adjacency import semi_adjacency
 from discreet.totals.cells import levels
 from discreet.totals.enumerate import differences, largest_norms
+from discreet.totals.exact_totals import exact_totals_of
+from discreet.totals.published import totals_of_counts
 
 from .fibres import SCHEMA, computed, costs, fibres, largest_cost, moves, norms, x
 
@@ -156,3 +159,19 @@ def test_published_keys(n, occupied, values, size, l2_squared):
     assert found <= values
     space = norms(moves(fibre, 2))
     assert (space[0], space[2]) == (size, l2_squared)
+
+
+def test_the_bound_of_margins_with_an_axis_of_one_level_holds_and_is_reached():
+    """Every table of three rows in one level of c: its margins of a and b are a table of two axes, not of three."""
+    margins, reached = Margins("a3", "b3", "c2"), set()
+    plan = dp.Table(SCHEMA, dp.ReplaceOne(rows=3)).group_by("a3", "b3", "c2").agg(dp.count())
+    for fibre in fibres(margins, 3):
+        if fibre.reshape(len(fibre), 3, 3, 2)[..., 0].any() or len(fibre) == 1:
+            continue
+        exactly = exact_totals_of(margins, SCHEMA, totals_of_counts(margins, SCHEMA, fibre[0]), 3)
+        declared = space_of(plan, exactly).of_rows()
+        _, l1, l2_squared, *_ = norms(moves(fibre, exactly.adjacency.a))
+        assert l1 <= declared.l1
+        assert l2_squared <= declared.l2_squared
+        reached.add((l1, l2_squared) if (l1, l2_squared) == (declared.l1, declared.l2_squared) else None)
+    assert reached >= {(4, 4), (6, 6)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement, permutations, product
@@ -22,7 +22,7 @@ from discreet.mechanisms.laplace import LaplaceNoise
 from discreet.mechanisms.lattice_gaussian import LatticeGaussian
 from discreet.mechanisms.sum_zero import PairedLaplace, SumZeroLaplace
 from discreet.quotes import allocate
-from discreet.totals.adjacency import semi_adjacency
+from discreet.totals.adjacency import SemiAdjacency, semi_adjacency
 from discreet.totals.published import PublishedTotals, totals_of_counts
 from discreet.totals.structure import Blocks, Tables, margin_equations
 
@@ -259,4 +259,4 @@ SPENDS = [dp.PureDP("0.75"), dp.ZCDP("0.75")]
 
 def one_row_too_few(*arguments):
     found = semi_adjacency(*arguments)
-    return replace(found, a=max(1, found.a - 1))
+    return SemiAdjacency(max(1, found.a - 1), found.exact, found.reason)

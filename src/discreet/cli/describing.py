@@ -33,7 +33,7 @@ from discreet.statistics.base import groupings_of
 from discreet.statistics.recipe import RANKS
 from discreet.totals.statements import statement_json
 
-__all__ = ["declaration_lines", "note_lines", "release_facts", "release_lines"]
+__all__ = ["declaration_lines", "derived_facts", "derived_lines", "note_lines", "release_facts", "release_lines"]
 
 
 def declaration_lines(plan: PlanFile, header: str, remaining: str) -> list[str]:
@@ -87,6 +87,18 @@ def release_lines(name: str, quote: Quote) -> list[str]:
         *step_facts(plan.schema, plan.steps),
     ]
     return [f"{name} ({amount_text(quote.spend)})", *align([*facts, ("digest", plan.digest)])]
+
+
+def derived_lines(plan: PlanFile, name: str) -> list[str]:
+    """What is derived from the numbers of a release and recorded with them."""
+    derived = [f"{one.name} ({one.kind})" for order in plan.orders if order.name == name for one in order.derive]
+    return align([("derived", f"{', '.join(derived)}: from published numbers, at no charge")]) if derived else []
+
+
+def derived_facts(plan: PlanFile, name: str) -> dict[str, Any]:
+    """The same for programs; nothing where nothing is derived."""
+    derived = {one.name: one.kind for order in plan.orders if order.name == name for one in order.derive}
+    return {"derived": derived} if derived else {}
 
 
 def release_facts(name: str, quote: Quote) -> dict[str, Any]:

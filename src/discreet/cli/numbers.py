@@ -43,13 +43,19 @@ def _numbers(table: pl.DataFrame, title: str) -> list[str]:
     columns: list[Sequence[Any]] = [table[f"{title}{end}"].to_list() for end in ("", "_low", "_high")]
     rows = list(zip(*columns, strict=True))
     whole = all(value is None or isinstance(value, int) for row in rows for value in row)
-    decimals = 0 if whole else decimals_for([(high - low) / 2 for _, low, high in rows])
+    halves = [(high - low) / 2 for _, low, high in rows if low is not None]
+    decimals = 0 if whole else decimals_for(halves)
     judged = f"{title}{QUALITY}" in table.columns
     return [_number(value, (low, high), decimals, judged=judged) for value, low, high in rows]
 
 
-def _number(value: float | None, ends: tuple[float, float], decimals: int, *, judged: bool) -> str:
-    """The value with its interval; neither where the value is left out because of its class."""
+def _number(value: float | None, ends: tuple[float | None, float | None], decimals: int, *, judged: bool) -> str:
+    """The value with its interval; neither where the value is left out because of its class, or unbounded."""
+    low, high = ends
+    if low is None or high is None:
+        return number(None) if judged else "unbounded"
     return (
-        number(value, decimals) if value is None and judged else f"{number(value, decimals)} ({interval(*ends, decimals)})"
+        number(value, decimals)
+        if value is None and judged
+        else f"{number(value, decimals)} ({interval(low, high, decimals)})"
     )

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from discreet.approvals.files import approvals_folder
 from discreet.cli.approval_notes import approval_notes
 from discreet.cli.assuming import Assumptions, with_whole_errors
-from discreet.cli.describing import declaration_lines, note_lines, release_facts, release_lines
+from discreet.cli.describing import declaration_lines, derived_facts, derived_lines, note_lines, release_facts, release_lines
 from discreet.cli.output import Answer
 from discreet.domain.reading import CsvFiles
 from discreet.engines import NO_LIMITS, Limits, Progress, header_faults
@@ -209,7 +209,7 @@ def check_plan(path: Path, given: Mapping[str, str] | None = None, *, without_so
     lines = [
         f"{path.name} is in order. Nothing was spent.",
         *declaration_lines(plan, seen.header, remaining),
-        *(line for name, quote in quotes.items() for line in release_lines(name, quote)),
+        *(line for name, quote in quotes.items() for line in (*release_lines(name, quote), *derived_lines(plan, name))),
         *notes,
     ]
     facts = {
@@ -222,7 +222,7 @@ def check_plan(path: Path, given: Mapping[str, str] | None = None, *, without_so
         "schema": plan.schema.to_json(),
         "budget": to_json(plan.budget),
         "remaining": [text(value) for value in now.remaining],
-        "releases": [release_facts(name, quote) for name, quote in quotes.items()],
+        "releases": [{**release_facts(name, quote), **derived_facts(plan, name)} for name, quote in quotes.items()],
         "notes": notes,
         **({"parameters": dict(plan.parameters)} if plan.parameters else {}),
     }
@@ -284,14 +284,16 @@ def quote_plan(
     shown = [amount_text(from_coordinates(type(plan.budget), part)) for part in (charge, now.remaining, after)]
     lines = []
     for name, quote in quotes.items():
-        lines += [f"{name} ({amount_text(quote.spend)})", *(f"  {line}" for line in str(quote).splitlines()), ""]
+        lines += [f"{name} ({amount_text(quote.spend)})", *(f"  {line}" for line in str(quote).splitlines())]
+        lines += [*derived_lines(plan, name), ""]
     lines += [f"charge {shown[0]}; remaining now {shown[1]}, afterwards {shown[2]}. Nothing was spent.", *notes]
     facts = {
         "budget": to_json(plan.budget),
         "charge": [text(value) for value in charge],
         "remaining": [text(value) for value in now.remaining],
         "releases": [
-            {**release_facts(name, quote), "expected_error": dict(quote.expected)} for name, quote in quotes.items()
+            {**release_facts(name, quote), "expected_error": dict(quote.expected), **derived_facts(plan, name)}
+            for name, quote in quotes.items()
         ],
         "notes": notes,
     }

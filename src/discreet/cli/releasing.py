@@ -31,7 +31,7 @@ from discreet.planfile.read import PlanFile, load_plan
 from discreet.privacy import Budget, to_json
 from discreet.privacy.amounts import amount_text
 from discreet.releases.document import Release
-from discreet.releases.frames import check_formulas, for_csv, frame_of
+from discreet.releases.frames import check_formulas, for_csv, frame_of, further_frames
 from discreet.releases.guarantee import guarantee_json
 from discreet.releases.labelled import fitting
 from discreet.releases.views import consistent
@@ -193,9 +193,11 @@ def rename_orders(orders: Sequence[Order], name: str) -> tuple[Order, ...]:
     Raises:
         ArgumentError: `name` is not a valid name of a release.
     """
-    if len(orders) == 1:
-        return (replace(orders[0], name=check_name(name, "--as")),)
-    return tuple(replace(order, name=check_name(f"{name}: {order.name}", "--as")) for order in orders)
+    called = {order.name: name if len(orders) == 1 else f"{name}: {order.name}" for order in orders}
+    names = {old: check_name(new, "--as") for old, new in called.items()}
+    return tuple(
+        replace(order, name=names[order.name], derive=tuple(one.renamed(names) for one in order.derive)) for order in orders
+    )
 
 
 def folders_for(orders: Sequence[Order], out: Path) -> list[Path]:
@@ -331,9 +333,9 @@ def _quote_names(names: Sequence[str]) -> str:
 def _further_tables(release: Release) -> list[str | Grid]:
     """The first rows of each further histogram and table, below the name of its files."""
     lines: list[str | Grid] = []
-    for one in release.shown(0).get("frames", ()) if not release.parts else ():
+    for one in further_frames(release.shown(0)) if not release.parts else ():
         frame = frame_of(one["columns"])
-        if "count_low" in frame.columns:
+        if "count_low" in frame.columns or "derived" in one:
             lines += [f"  {one['name']}.csv:", *number_grid(frame, words=_titles(release, frame.columns))]
     return lines
 

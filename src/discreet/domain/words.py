@@ -119,7 +119,8 @@ def release_card(document: Mapping[str, Any]) -> str:
         ("guarantee", document["guarantee"]["words"]),
         ("rows", f"{number(size)}{more}"),
     ]
-    further = ", ".join(name(frame["name"]) for frame in document.get("frames", ()))
+    frames = (*document.get("frames", ()), *document.get("derived", ()))
+    further = ", ".join(name(frame["name"]) for frame in frames)
     told = [*facts, ("further tables", further)] if further else facts
     return card(f"Release “{document['name']}”", told, number_rows(document["columns"]))
 

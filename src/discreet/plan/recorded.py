@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 Reading = Literal["recorded"]
-"""What a null stands for in the original value: nothing, so that it is left out."""
+"""A null has no part in the original value: it is left out."""
 
 READINGS: tuple[str, ...] = get_args(Reading)
 """The words, in the order in which messages list them."""
@@ -107,7 +107,7 @@ class Request(Protocol):
 
     @property
     def answered(self) -> tuple[Statistic, ...]:
-        """The statistics of each group that are computed: these, and those of the table as recorded."""
+        """The statistics of each group that are computed: the declared ones, and the ones of the table as recorded."""
 
     @property
     def target(self) -> Original | None:
@@ -159,7 +159,7 @@ def facts_with_recorded(plan: Request, facts: TableFacts) -> TableFacts:
 
 
 def originals_of(plan: Request) -> Originals | None:
-    """What recipes have to know of a request for originals; None for any other."""
+    """The facts that recipes need about a request for originals; None for any other request."""
     if plan.target is None:
         return None
     return Originals(tuple(_twin(plan, *names) for names in _changed(plan, plan.facts).items()))
@@ -220,7 +220,7 @@ def shown_statistic(plan: Request, one: Statistic) -> dict[str, object]:
 
 
 def target_words(plan: Request) -> list[str]:
-    """What the two kinds of columns hold, in sentences; none where nobody asks for originals."""
+    """Sentences on what the two kinds of columns hold; none where nobody asks for originals."""
     if plan.target is None:
         return []
     recorded = "the value of the table as recorded, within the bounds of the schema, nulls left out"
@@ -228,7 +228,7 @@ def target_words(plan: Request) -> list[str]:
         return [f"the intervals hold {recorded}; nothing is clamped, imputed or resized"]
     twins = {one.name for one in plan.answered} - {one.name for one in plan.statistics}
     same = [one.name for one in plan.answered if covered_by(plan, one) != PREPARED and one.name not in twins]
-    told = [f"columns with {ORIGINAL} hold {recorded}; the others that of the prepared table"] if twins else []
+    told = [f"columns with {ORIGINAL} hold {recorded}; the others hold the value of the prepared table"] if twins else []
     shared = f"same table: the steps change nothing that {', '.join(same)} read, so that one interval holds for both tables"
     return [*told, shared] if same else told
 

@@ -1,4 +1,4 @@
-"""What can have words in the releases of some requests: columns, categories, bins, numbers and frames."""
+"""The columns, categories, bins, numbers and frames that can have words in the releases of some requests."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from discreet.statistics.base import groupings_of, outputs
 __all__ = ["check_texts"]
 
 
-def check_texts(about: About, schema: Schema, requests: Collection[Plan]) -> None:
-    """Checks that everything that has words is in the schema or in one of the requests.
+def check_texts(about: About, schema: Schema, requests: Collection[Plan], derived: Iterable[str] = ()) -> None:
+    """Checks that everything that has words is in the schema or in one of the requests, or is derived from them.
 
     Raises:
         ArgumentError: a column, a category, a bin or a statistic that is not there, with the nearest that is.
@@ -24,7 +24,7 @@ def check_texts(about: About, schema: Schema, requests: Collection[Plan]) -> Non
     columns = {name: [*map(key_of, _categories(column))] for name, column in schema.columns.items()}
     for name, labels in _bins(requests).items():
         columns[name] += labels
-    check_about(about, columns, [name for request in requests for name in _names(request)])
+    check_about(about, columns, [*(name for request in requests for name in _names(request)), *derived])
 
 
 def _categories(column: Column) -> tuple[Value, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +14,18 @@ from discreet.domain.schema import Schema
 from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.plan.plan import Plan
 from discreet.plan.worded import check_texts
+from discreet.planfile.derived import Derivations
 from discreet.planfile.tree import Node, read_toml
 from discreet.releases.quality import Quality
+from discreet.session.orders import Order
 
-__all__ = ["about_file", "abouts_of", "check_abouts", "quality_of"]
+__all__ = ["about_file", "add_words"]
 
 _ALL = ("language", *TEXTS, "notes", "columns", "statistics", "releases", "map")
 _LABELS = ("label", "unit", "categories", "unknown")
 
 
-def quality_of(node: Node) -> Quality:
+def _quality_of(node: Node) -> Quality:
     """The rule of the section: what tells good numbers from others, and whether others are printed."""
     parts = node.table((), ("good", "caution", "suppress"))
     given = {key: parts[key].number() for key in ("good", "caution") if key in parts}
@@ -31,7 +34,7 @@ def quality_of(node: Node) -> Quality:
         return Quality(**given, suppress=word)
 
 
-def abouts_of(node: Node, folder: Path) -> tuple[About, ...]:
+def _abouts_of(node: Node, folder: Path) -> tuple[About, ...]:
     """The texts of the section, and of the files of its translations; the first language is the language of the section."""
     parts = node.table((), (*_ALL, "translations"))
     found = [_about(node, parts)]
@@ -97,15 +100,34 @@ def _labels(node: Node) -> Labels:
 # Against the plan ---------------------------------------------------------------------------------------------------------
 
 
-def check_abouts(abouts: Iterable[About], node: Node, schema: Schema, requests: Mapping[str, Plan]) -> None:
+def add_words(
+    orders: tuple[Order, ...], parts: Mapping[str, Node], schema: Schema, derived: Derivations
+) -> tuple[Order, ...]:
+    """The orders with what the sections `[about]` and `[quality]` say, which no digest of a plan has.
+
+    Raises:
+        PlanError: words for something that the plan has not; `place` names it.
+    """
+    rule = _quality_of(parts["quality"]) if "quality" in parts else None
+    abouts = _abouts_of(parts["about"], parts["about"].file.parent) if "about" in parts else ()
+    if abouts:
+        _check_abouts(abouts, parts["about"], schema, ({order.name: order.request for order in orders}, derived))
+    return tuple(replace(order, about=[one.of(order.name) for one in abouts], quality=rule) for order in orders)
+
+
+def _check_abouts(
+    abouts: Iterable[About], node: Node, schema: Schema, asked: tuple[Mapping[str, Plan], Derivations]
+) -> None:
     """Checks that everything that has words is in the plan: columns, categories, bins, statistics and releases.
 
     Raises:
         PlanError: a name that is not there, with the nearest that is.
     """
+    requests, derived = asked
+    names = [name for names in derived.names().values() for name in names]
     for about in abouts:
         with node.locate_errors():
-            check_texts(about, schema, requests.values())
+            check_texts(about, schema, requests.values(), names)
             _check_map(about, requests.values())
         for release in about.releases:
             if release not in requests:

@@ -71,6 +71,10 @@ class _Mended:
         """True if the fault may come from what was taken away or put in: a column, the budget, a part of its release."""
         keys = fault.keys
         section = keys[:1]
+        if section == ("derive",):
+            return any(place[0] in {"columns", "release"} for place in self._changed)
+        if section == ("about",) and ("derive",) in self._changed:
+            return True  # the words for what was derived
         if any(keys[: len(key)] == key for key in self._renamed):
             return True  # it has no place of that name
         if section == ("columns",):
@@ -93,6 +97,9 @@ class _Mended:
             return False
         if keys[0] in {"about", "quality"}:
             return self._take(keys)
+        if keys[0] == "derive":
+            self._changed.add(("derive",))
+            return self._take(keys[:2])
         if missing is not None:
             return self._put(missing[1], keys)
         if "no such key" in str(fault) or len(keys) == 1:

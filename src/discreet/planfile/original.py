@@ -1,4 +1,4 @@
-"""What `original` and `prepared` of a release in a plan file mean."""
+"""The meaning of `original` and `prepared` in a release of a plan file."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ that was written. Every mistake raises a PlanError that names its place, before 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -30,9 +30,10 @@ from discreet.invariants import Invariants
 from discreet.plan.plan import INTERVALS, Plan
 from discreet.plan.shown import NULLS
 from discreet.plan.table import Table
-from discreet.planfile.about import abouts_of, check_abouts, quality_of
+from discreet.planfile.about import add_words
 from discreet.planfile.approval import demand_of
 from discreet.planfile.columns import category_values, schema_of
+from discreet.planfile.derived import derivations_of
 from discreet.planfile.invariants import invariants_of
 from discreet.planfile.original import original_of
 from discreet.planfile.parameters import fill_in
@@ -116,7 +117,7 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
     """The plan of a TOML text, with paths relative to its file, which need not exist yet. Raises as `load_plan`."""
     given = fill_in(root, parameters or {})
     root, place = given.root, given.root.file
-    parts = root.table(("data", "columns", "budget", "release"), ("approval", "invariants", "about", "quality"))
+    parts = root.table(("data", "columns", "budget", "release"), ("approval", "invariants", "about", "quality", "derive"))
     known: Mapping[str, Keys] = {
         kind.word: (("dataset", "source", "ledger", *kind.needed), ("rows_per_person", "sampled", "inspect", "csv", "query"))
         for kind in relations()
@@ -134,9 +135,10 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
     invariants = invariants_of(parts["invariants"], schema, neighbours) if "invariants" in parts else None
     budget, report_delta = _budget(parts["budget"], neighbours)
     orders = _orders(parts, Table(schema, neighbours), budget)
+    derived, dataset = derivations_of(parts, orders, place.parent), _name(data["dataset"])
     return PlanFile(
         path=place,
-        dataset=_name(data["dataset"]),
+        dataset=dataset,
         source=_source(data["source"], place.parent),
         csv=form,
         ledger=_ledger(data["ledger"], place.parent),
@@ -145,7 +147,7 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
         invariants=invariants,
         budget=budget,
         report_delta=report_delta,
-        orders=_add_words(orders, parts, schema, place.parent),
+        orders=derived.of(add_words(orders, parts, schema, derived), dataset),
         demand=demand_of(parts["approval"], place.parent) if "approval" in parts else None,
         inspect=_inspect(data["inspect"]) if "inspect" in data else _INSPECT[0],
         parameters=given.values,
@@ -227,15 +229,6 @@ def _orders(parts: dict[str, Node], table: Table, budget: Budget) -> tuple[Order
     if not orders:
         raise parts["release"].wrong("is empty; write at least one [[release]]")
     return tuple(orders)
-
-
-def _add_words(orders: tuple[Order, ...], parts: dict[str, Node], schema: Schema, folder: Path) -> tuple[Order, ...]:
-    """The orders with what the sections `[about]` and `[quality]` say, which no digest of a plan has."""
-    rule = quality_of(parts["quality"]) if "quality" in parts else None
-    abouts = abouts_of(parts["about"], folder) if "about" in parts else ()
-    if abouts:
-        check_abouts(abouts, parts["about"], schema, {order.name: order.request for order in orders})
-    return tuple(replace(order, about=[one.of(order.name) for one in abouts], quality=rule) for order in orders)
 
 
 def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budget: Budget) -> Order:

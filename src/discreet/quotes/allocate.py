@@ -12,9 +12,6 @@ from fractions import Fraction
 from math import log, sqrt
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from discreet.cube.queries import Query, RowCount
 from discreet.domain.neighbours import Neighbours
 from discreet.domain.steps import Resize, conditions_of
@@ -44,7 +41,7 @@ from discreet.privacy.measures import Target, is_budget, noise_measures
 from discreet.quotes.certainty import set_levels
 from discreet.quotes.primitives import Asked, recipes_of, weights_of
 from discreet.quotes.quote import Alternative, Line, Measured, Quote, expected_error
-from discreet.quotes.space import Space, space_of
+from discreet.quotes.space import Space, possible_places, smaller, space_of
 from discreet.quotes.statuses import factor_by_status
 from discreet.quotes.view import counts_every_row
 from discreet.statistics.recipe import LEVEL, Recipe
@@ -293,18 +290,11 @@ class _Answered:
         if space is None:
             return Vector(size)
         # Only counts of rows have the lattice of the totals. Noise without it is safe for every query.
-        counts = space.structure if isinstance(self.query, RowCount) else None
-        lattice = None if counts is None else Lattice(counts, space.beside.adjacency.a)
-        return Vector(size, _possible_places(space, self.query) if len(space.held) < space.cells else None, lattice)
-
-
-def _possible_places(space: Space, query: Query) -> NDArray[np.int64]:
-    """The positions of the integers of the answer that can be other than 0, level by level."""
-    held, done = [], 0
-    for width in query.widths():
-        held.append(done + (space.held[:, None] * width + np.arange(width)).ravel())
-        done += space.cells * width
-    return np.concatenate(held)
+        counted = space.counting(self.query)
+        if counted is None:
+            return Vector(size, possible_places(space, self.query) if len(space.held) < space.cells else None)
+        lattice = None if counted.structure is None else Lattice(counted.structure, space.beside.adjacency.a)
+        return Vector(size, counted.held if len(counted.held) < counted.cells else None, lattice)
 
 
 def changes_of(quoted: Quote) -> tuple[Change, ...]:
@@ -362,7 +352,9 @@ def _bound_with_totals(space: Space, query: Query, change: Change) -> Sensitivit
     """The changes between semi-adjacent tables: all a rows together, but nothing that the totals forbid."""
     if isinstance(query, RowCount):
         return space.of_rows()
-    return space.of_moves(*((move.l1, move.l2_squared) for move in (change.within, change.across, change.leaves)))
+    moved = space.of_moves(*((move.l1, move.l2_squared) for move in (change.within, change.across, change.leaves)))
+    counted = space.counting(query)
+    return moved if counted is None or counted.structure is None else smaller(moved, counted.of_rows())
 
 
 def _advertise(plan: Plan, spend: Budget, measured: Sequence[Measured], joint: Fraction) -> Budget:

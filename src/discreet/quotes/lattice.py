@@ -6,6 +6,8 @@ is *alive* unless a published total, a structural zero or a list of occupied cel
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -16,9 +18,10 @@ from discreet.errors import InternalError
 from discreet.plan.plan import Plan
 from discreet.quotes.view import View, positions
 from discreet.totals.exact_totals import ExactTotals, Star, alive_cells, atoms_of, equations_of, star_of
+from discreet.totals.statements import TotalsStatement
 from discreet.totals.structure import Blocks, Kernel, Structure, Table, Tables
 
-__all__ = ["find_held_cells", "joint_places", "structure_of"]
+__all__ = ["PublishedCounts", "find_held_cells", "find_known_counts", "joint_places", "structure_of"]
 
 _MOST_EQUATION_CELLS = 1000
 
@@ -52,6 +55,40 @@ def find_held_cells(plan: Plan, view: View, exact_totals: ExactTotals) -> NDArra
     place = joint_places(view, columns)
     there = np.unique(place[alive_cells(exact_totals, plan.schema) & (place >= 0)])
     return np.sort(positions(view, columns)[there].ravel())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PublishedCounts:
+    """The counts of `cells` cells that a published table says: `rows` at their places, None before they are published."""
+
+    cells: int
+    places: NDArray[np.int64]
+    rows: NDArray[np.int64] | None
+
+    def counts(self) -> NDArray[np.int64] | None:
+        """The counts of all cells."""
+        if self.rows is None:
+            return None
+        found = np.zeros(self.cells, dtype=np.int64)
+        np.add.at(found, self.places[self.places >= 0], self.rows[self.places >= 0])
+        return found
+
+
+def find_known_counts(
+    plan: Plan, view: View, exact_totals: ExactTotals, structure: Structure | None
+) -> Blocks | Tables | PublishedCounts | None:
+    """The row counts of the request, where they follow from the totals in a way that is worked out here."""
+    if isinstance(structure, Blocks | Tables) and structure.determined:
+        return structure
+    if not view.kept or view.free > 1:
+        return None
+    needed = {name for name in view.places if view.grouped[name] > 1 or (view.places[name] < 0).any()}
+    for part in exact_totals.invariants.parts:
+        if isinstance(part, TotalsStatement) and part.only is None and needed <= set(part.columns):
+            place = joint_places(view, part.columns).ravel()
+            cell = np.where(place < 0, -1, positions(view, part.columns).ravel()[place])
+            return PublishedCounts(view.cells, cell, _counts(exact_totals, part.columns, plan))
+    return None
 
 
 def _star_blocks(
@@ -186,7 +223,23 @@ def _tables(
     if not tables:  # nobody is in any cell of the request, and everybody knows
         nothing = np.zeros(0, dtype=np.int64)
         return Blocks(view.cells, nothing, nothing, nothing)
-    return Tables(view.cells, tuple(tables))
+    return Tables(view.cells, _without_single_levels(tables))
+
+
+def _without_single_levels(tables: Sequence[Table]) -> tuple[Table, ...]:
+    """The same tables without axes of one level in each of them, whose margin follows from the others; two axes stay."""
+    shapes = np.array([table.shape for table in tables])
+    single = np.flatnonzero((shapes == 1).all(axis=0)).tolist()
+    single = single[: max(0, shapes.shape[1] - 2)]
+    if not single:
+        return tuple(tables)
+    return tuple(
+        Table(
+            table.order.squeeze(axis=tuple(single)),
+            None if table.margins is None else tuple(m for axis, m in enumerate(table.margins) if axis not in single),
+        )
+        for table in tables
+    )
 
 
 def _margin(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.cube.queries import Query
+from discreet.cube.queries import Query, RowCount
 from discreet.domain.steps import TableFacts, conditions_of
 from discreet.plan.plan import Plan
 from discreet.plan.recorded import originals_of
@@ -37,14 +37,12 @@ class Asked:
         """The number of rows of all cells together, if it is public: every row counts somewhere, and n is public."""
         return self.facts.rows if counts_every_row(self.plan) else None
 
-    @property
-    def public_counts(self) -> Counted | None:
+    def public_counts(self, query: Query) -> Counted | None:
         """The counts, if they are public: all rows of a table whose n is public, or what the totals say (soundness 6)."""
-        if not self.plan.group_by and not self.filtered and self.facts.rows is not None:
+        if isinstance(query, RowCount) and not self.plan.group_by and not self.filtered and self.facts.rows is not None:
             return PublicCount(self.facts.rows)
-        if self.space is not None and self.space.structure is not None and self.space.determined:
-            return PublicCells(self.space.structure)
-        return None
+        counted = None if self.space is None else self.space.counting(query)
+        return None if counted is None or counted.known is None else PublicCells(counted.known)
 
 
 def recipes_of(asked: Asked) -> tuple[Recipe, ...]:

@@ -7,13 +7,15 @@ with one-way margins an entry of a count table is at most a(k-1)/k. Proofs: docs
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.cube.queries import CountedRows, Query, RowCounts
 from discreet.domain.neighbours import ReplaceOne
 from discreet.domain.schema import Schema
 from discreet.errors import ArgumentError, PlanError, printed
@@ -21,7 +23,7 @@ from discreet.exact.numbers import float_up, sqrt_up
 from discreet.mechanisms import Sensitivity
 from discreet.plan.plan import Plan
 from discreet.plan.table import Table
-from discreet.quotes.lattice import find_held_cells, joint_places, structure_of
+from discreet.quotes.lattice import PublishedCounts, find_held_cells, find_known_counts, joint_places, structure_of
 from discreet.quotes.view import View, view_of
 from discreet.statistics.common import largest_of
 from discreet.statistics.counts import count
@@ -31,9 +33,10 @@ from discreet.totals.given import read_totals
 from discreet.totals.published import PublishedTotals
 from discreet.totals.statements import TotalsStatement
 from discreet.totals.structure import Blocks, Kernel, Structure
+from discreet.totals.structure import Table as MarginTable
 from discreet.totals.structure import Tables as MarginTables
 
-__all__ = ["Space", "sensitivity", "space_of"]
+__all__ = ["Space", "possible_places", "sensitivity", "smaller", "space_of"]
 
 _SOME_ROWS = 2**39
 
@@ -49,6 +52,8 @@ class Space:
         tables: the columns of each table of totals that is published as a whole.
         held: int64, the cells of the request that can hold a record; in all others every answer is 0, whatever the table.
         cells: the number of cells of the request.
+        known: the row counts where they follow from the totals in a way that is worked out; else None.
+        finer: the same for queries that count rows in finer cells, or not all rows; None where nothing is worked out.
     """
 
     beside: ExactTotals
@@ -57,11 +62,19 @@ class Space:
     tables: tuple[frozenset[str], ...]
     held: NDArray[np.int64]
     cells: int
+    known: Blocks | MarginTables | PublishedCounts | None
+    finer: Callable[[CountedRows], Space | None] = field(repr=False)
 
     @property
     def determined(self) -> bool:
         """True if the row counts of all cells follow from the totals in a way that is worked out here."""
-        return isinstance(self.structure, Blocks | MarginTables) and self.structure.determined
+        return self.known is not None
+
+    def counting(self, query: Query) -> Space | None:
+        """The space of the cells in which the query counts rows; None for other queries, or where nothing is worked out."""
+        if not isinstance(query, RowCounts):
+            return None
+        return self if query.rows == CountedRows((), ()) else self.finer(query.rows)
 
     def says(self, columns: Iterable[str]) -> bool:
         """True if some published table determines how many rows have each combination of values of the columns."""
@@ -94,9 +107,9 @@ class Space:
         general = self.of_values(1, 1, may_skip=may_skip)
         a = self.beside.adjacency.a
         if isinstance(self.structure, MarginTables) and all(table.depth == 1 for table in self.structure.tables):
-            return _minimum(general, _of_margins(self.structure, a))
+            return smaller(general, _of_margins(self.structure, a))
         if isinstance(self.structure, Kernel):
-            return _minimum(general, _of_kernel(self.structure, a))
+            return smaller(general, _of_kernel(self.structure, a))
         return general
 
 
@@ -106,13 +119,37 @@ def space_of(plan: Plan, totals: ExactTotals) -> Space | None:
     Raises:
         PlanError: a column of the totals is imputed.
     """
-    view = view_of(plan, totals.invariants.columns)
-    if view is None:
-        return None
+
+    @cache  # a quote asks several times, and each one goes through the joint domain of the totals
+    def counted(rows: CountedRows) -> Space | None:
+        view = view_of(plan, totals.invariants.columns, rows)
+        return None if view is None else _space_of_view(plan, view, totals, counted)
+
+    return counted(CountedRows((), ()))
+
+
+def _space_of_view(plan: Plan, view: View, totals: ExactTotals, finer: Callable[[CountedRows], Space | None]) -> Space:
     structure = structure_of(plan, view, totals)
     whole = (part for part in totals.invariants.parts if isinstance(part, TotalsStatement) and part.only is None)
-    tables = tuple(frozenset(part.columns) for part in whole)
-    return Space(totals, structure, _can_cross(plan, view, totals), tables, find_held_cells(plan, view, totals), view.cells)
+    return Space(
+        beside=totals,
+        structure=structure,
+        across=_can_cross(plan, view, totals),
+        tables=tuple(frozenset(part.columns) for part in whole),
+        held=find_held_cells(plan, view, totals),
+        cells=view.cells,
+        known=find_known_counts(plan, view, totals, structure),
+        finer=finer,
+    )
+
+
+def possible_places(space: Space, query: Query) -> NDArray[np.int64]:
+    """The positions of the integers of the answer that can be other than 0, level by level."""
+    held, done = [], 0
+    for width in query.widths():
+        held.append(done + (space.held[:, None] * width + np.arange(width)).ravel())
+        done += space.cells * width
+    return np.concatenate(held)
 
 
 def sensitivity(
@@ -182,7 +219,8 @@ def _can_cross(plan: Plan, view: View, totals: ExactTotals) -> bool:
     return bool(len(np.unique(pairs[0])) < pairs.shape[1])
 
 
-def _minimum(first: Sensitivity, second: Sensitivity) -> Sensitivity:
+def smaller(first: Sensitivity, second: Sensitivity) -> Sensitivity:
+    """The smaller one in each of both norms: each is a bound by itself."""
     return Sensitivity(min(first.l1, second.l1), min(first.l2_squared, second.l2_squared))
 
 
@@ -190,16 +228,21 @@ def _of_margins(structure: MarginTables, a: int) -> Sensitivity:
     """P - N with equal margins, |P| = |N| = a, on tables of k axes: entries are at most u = a(k-1)/k.
 
     A cell that P holds u times has its level on each axis u times in N, and a cell of N shares at most k-1 of its levels.
+    All cells share an axis with one level, so such an axis counts for nothing; the bound grows with k.
     """
-    axes = {len(table.shape) for table in structure.tables}
-    if axes == {2} and a == 3 and all(min(table.shape) <= 2 for table in structure.tables):
+    k = max((table.axes for table in structure.tables), default=0)
+    if k == 2 and a == 3 and all(_has_pair(table) for table in structure.tables):
         a = 2  # half of the ℓ₁ norm is even where one axis has two levels: three changed rows move no more than two
-    k = max(axes, default=2)
-    u = a * (k - 1) // k
+    u = a * (k - 1) // k if k else 0
     if not u:
         return Sensitivity(0, 0)
     times, rest = divmod(a, u)
     return Sensitivity(2 * a, 2 * (times * u * u + rest * rest))
+
+
+def _has_pair(table: MarginTable) -> bool:
+    """True if one of the axes of a table of at most two has at most two levels, so that one row is minus the other."""
+    return table.axes < 2 or 2 in table.shape
 
 
 def _of_kernel(structure: Kernel, a: int) -> Sensitivity:

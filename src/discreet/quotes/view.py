@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.membership import group_places, passes
+from discreet.cube.queries import CountedRows
 from discreet.cube.value_paths import CategoryPath, path_of
 from discreet.domain.codes import NULL
 from discreet.domain.groups import group_labels, is_complete
@@ -62,30 +63,38 @@ def refuse_imputed(plan: Plan, columns: tuple[str, ...]) -> None:
             )
 
 
-def view_of(plan: Plan, columns: tuple[str, ...]) -> View | None:
-    """The view, or None where the prepared table does not have the rows of the original table (a resize, a sample).
+def view_of(plan: Plan, columns: tuple[str, ...], counted: CountedRows) -> View | None:
+    """The view of a query that counts rows in the cells of the request, or in finer ones.
+
+    None where the prepared table does not have the rows of the original table (a resize, a sample), and where a column is
+    grouped twice, by the request and by the query.
 
     Raises:
         PlanError: a column of the totals is imputed.
     """
     refuse_imputed(plan, columns)
-    if drawing_of(plan) is not None:
+    groups = (*plan.group_by, *counted.by)
+    if drawing_of(plan) is not None or len({group.column for group in groups}) < len(groups):
         return None
     facts = plan.facts
     places, grouped = {}, {}
     for name in columns:
         codes = _final_codes(plan, name)
         place, count = np.zeros(len(codes), dtype=np.int64), 1
-        for group in plan.group_by:
+        for group in groups:
             if group.column == name:
                 count = len(group_labels(group, facts))
                 place = group_places(group, facts, codes, count)
+        if name in counted.known:
+            place = np.where(codes == NULL, -1, place)
         for step in conditions_of(plan.steps):
             if step.column == name:
                 place = np.where(passes(step, codes), place, -1)
         places[name], grouped[name] = place, count
-    labels = tuple((group.column, len(group_labels(group, facts))) for group in plan.group_by)
-    return View(places, grouped, labels, counts_every_row(plan, columns))
+    labels = tuple((group.column, len(group_labels(group, facts))) for group in groups)
+    further = all(is_complete(group, facts) for group in counted.by if group.column not in columns)
+    known = all(name in columns or not facts[name].nullable for name in counted.known)
+    return View(places, grouped, labels, counts_every_row(plan, columns) and further and known)
 
 
 def counts_every_row(plan: Plan, but: tuple[str, ...] = ()) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.domain.groups import Group, Label, group_labels
+from discreet.plan.plan import Plan
 from discreet.plan.recorded import plain_name
 from discreet.plan.shown import hidden_labels
 from discreet.quotes.quote import Line, Quote
@@ -18,7 +19,7 @@ from discreet.statistics.base import outputs
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.recipe import Answers
 
-__all__ = ["Columns", "Frame", "estimate_statistics", "frames", "group_columns"]
+__all__ = ["Columns", "Frame", "columns_of_plan", "estimate_statistics", "frames", "group_columns"]
 
 Noisy = Sequence[NDArray[Any]]
 
@@ -40,12 +41,16 @@ class Columns:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """A table next to the main one: label columns, counts with intervals, and the counts that agree with other tables."""
+    """A table next to the main one: label columns, counts with intervals, and the counts that agree with other tables.
+
+    `told` are the words of a document for counts with which exact totals are published.
+    """
 
     name: str
     labels: list[LabelColumn]
     counts: Columns
-    consistent: NDArray[np.float64] | None = None
+    consistent: NDArray[np.float64] | None
+    told: Mapping[str, str]
 
 
 def estimate_statistics(quote: Quote, noisy: Noisy, cells: slice | None = None) -> list[Columns]:
@@ -73,7 +78,7 @@ def frames(quote: Quote, noisy: Noisy) -> list[Frame]:
             own = [group.column for group in table.groups] if len(tables) > 1 else []
             name = _frame_name("_".join([line.statistic.name, *own]), [frame.name for frame in found])
             labels = _frame_labels(quote, table.groups)
-            found.append(Frame(name, labels, Columns("count", table.counts), table.consistent))
+            found.append(Frame(name, labels, Columns("count", table.counts), table.consistent, table.told))
     return found
 
 
@@ -104,6 +109,10 @@ def _free(name: str, taken: Container[str]) -> str:
 
 def group_columns(quote: Quote) -> list[LabelColumn]:
     """The group columns of the release, in schema order: its rows are every cell of the public domain."""
-    plan = quote.plan
+    return columns_of_plan(quote.plan)
+
+
+def columns_of_plan(plan: Plan) -> list[LabelColumn]:
+    """The group columns of every release of a plan."""
     groups = zip(plan.group_by, plan.layout.labels, strict=True)
     return label_columns((group.column, labels, hidden_labels(plan, group)) for group, labels in groups)

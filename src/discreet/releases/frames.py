@@ -23,6 +23,7 @@ __all__ = [
     "escape",
     "for_csv",
     "frame_of",
+    "further_frames",
     "name_files",
     "value_columns",
 ]
@@ -53,10 +54,15 @@ def value_columns(statistic: Mapping[str, Any]) -> dict[str, str]:
     return found if design is None else {**found, f"{name}_population_{design['design']}": POPULATION}
 
 
+def further_frames(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The frames next to the main table: those of its statistics, then what is derived, as far as it could be computed."""
+    return [*document.get("frames", ()), *(one for one in document.get("derived", ()) if one["columns"])]
+
+
 def all_frames(document: Mapping[str, Any], table: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """All frames of the document by name, the main one, which is given, first."""
     frames = {"table": table}
-    frames |= {frame["name"]: frame_of(frame["columns"]) for frame in document.get("frames", [])}
+    frames |= {frame["name"]: frame_of(frame["columns"]) for frame in further_frames(document)}
     schema = document["plan"]["schema"]
     for part in (document["invariants"] or {"totals": {"parts": []}})["totals"]["parts"]:
         name = "_".join([part["part"], *(_file_name(column) for column in part["columns"])])

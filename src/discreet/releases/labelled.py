@@ -11,6 +11,7 @@ from typing import Any
 from discreet.domain.about import About, about_in, check_about, key_of, language_tag
 from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact.figures import name
+from discreet.releases.frames import further_frames
 
 __all__ = [
     "abouts_in",
@@ -96,7 +97,7 @@ def _columns(plan: Mapping[str, Any]) -> dict[str, list[str]]:
 
 def _names(document: Mapping[str, Any]) -> list[str]:
     """The columns of numbers and the names of the frames."""
-    frames = document.get("frames", ())
+    frames = further_frames(document)
     columns = [column["name"] for one in (document, *frames) for column in one["columns"]]
     return [*columns, *(one["name"] for one in frames), *(one["name"] for one in document["statistics"])]
 

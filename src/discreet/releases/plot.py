@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.domain.about import About
 from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact.figures import name, number
+from discreet.releases.frames import further_frames
 from discreet.releases.labelled import number_title, title_of
 from discreet.releases.quality import quality_in
 from discreet.releases.worded import QUALITY
@@ -92,7 +93,7 @@ def _altair() -> ModuleType:
 def _choose(document: Mapping[str, Any], statistic: object) -> tuple[Sequence[Mapping[str, Any]], str, str]:
     """The columns of a frame, which of them is drawn, and its name in the release."""
     known = {column: (document["columns"], column, column) for column in _numbers(document["columns"])}
-    for frame in document.get("frames", ()):
+    for frame in further_frames(document):
         for column in _numbers(frame["columns"])[:1]:
             known.setdefault(frame["name"], (frame["columns"], column, frame["name"]))
     if statistic is None and known:

@@ -169,6 +169,7 @@ def _in_document(quote: Quote, noisy: Noisy, table: _Chunk) -> dict[str, Any]:
     exact_totals = [
         {
             "name": frame.name,
+            **({} if quote.beside is None else _told(frame.told, quote.plan, groups)),
             "columns": _frame_columns(frame),
             **_list_sums(sums_of_frame(quote.plan, quote.beside, groups), frame.labels, quote.plan, groups),
         }
@@ -346,7 +347,12 @@ def guarantee_of(quote: Quote, report_delta: Fraction) -> Guarantee:
 
 def _statistic_line(quote: Quote, line: Line) -> dict[str, Any]:
     """The statistic and the kind of its numbers; with exact totals, also whether its counts add up to them."""
-    told = dict(line.recipe.told(quote.noises(line), totals=quote.beside is not None))
-    if told.get("totals") == ADD_UP and hides_rows(quote.plan, quote.plan.group_by):
-        told["totals"] = f"{ADD_UP} with those that are not printed"
+    told = _told(line.recipe.told(quote.noises(line), totals=quote.beside is not None), quote.plan)
     return {**shown_statistic(quote.plan, line.statistic), "view": line.statistic.kind.view, **told}
+
+
+def _told(words: Mapping[str, str], plan: Plan, own: Sequence[Group] = ()) -> dict[str, str]:
+    """The words for the counts of a table or of a frame with groups of its own, which may have rows that are not printed."""
+    if words.get("totals") == ADD_UP and hides_rows(plan, (*plan.group_by, *own)):
+        return {**words, "totals": f"{ADD_UP} with those that are not printed"}
+    return dict(words)

@@ -1,4 +1,4 @@
-"""How far a number can be relied on: a class for every number of a release, from its interval and what is public of it.
+"""The reliability of numbers: a class for every number of a release, from its interval and what is public about it.
 
 Everything here is a function of the release document alone, so it is post-processing and costs nothing
 (docs/proofs/post-processing.md). Two ratios decide, and the worse of the two counts:
@@ -120,9 +120,13 @@ def quality_in(document: Mapping[str, Any]) -> Quality:
 # One number ---------------------------------------------------------------------------------------------------------------
 
 
-def class_of(value: float, ends: tuple[float, float], span: Span, rule: Quality, level: float = 0.95) -> str:
-    """The class of a value with its interval at this level: the worse of what both ratios give."""
+def class_of(
+    value: float | None, ends: tuple[float | None, float | None], span: Span, rule: Quality, level: float = 0.95
+) -> str:
+    """The class of a value with its interval at this level: the worse of what both ratios give. None is unbounded."""
     low, high = ends
+    if value is None or low is None or high is None:
+        return BAD
     ratios = [variation(value, low, high, level)]
     if span is not None and span[0] < span[1]:
         ratios.append((high - low) / float(span[1] - span[0]))
@@ -178,23 +182,23 @@ class Numbers:
     Args:
         column: its name.
         statistic: the line of the document that says what it is; empty where none does.
-        values, lows, highs: its values and the ends of their intervals.
+        values, lows, highs: its values and the ends of their intervals; a derived number may be None, without an interval.
         classes: the class of each.
         rounding: the half-width up to which an interval is only rounding.
     """
 
     column: str
     statistic: Mapping[str, Any]
-    values: Sequence[float]
-    lows: Sequence[float]
-    highs: Sequence[float]
+    values: Sequence[float | None]
+    lows: Sequence[float | None]
+    highs: Sequence[float | None]
     classes: Sequence[str]
     rounding: float
 
 
 def numbers_of(document: Mapping[str, Any], columns: Sequence[Mapping[str, Any]], frame: str = "") -> Iterator[Numbers]:
     """The numbers of a frame of a document with their classes; `frame` is its name, empty for the main table."""
-    rule, level = quality_in(document), float(exact(document["interval"]["level"], "level"))
+    rule, level = quality_in(document), _level_of(document, frame)
     values = {column["name"]: column["values"] for column in columns}
     for column, own in values.items():
         lows, highs = values.get(f"{column}_low"), values.get(f"{column}_high")
@@ -205,6 +209,12 @@ def numbers_of(document: Mapping[str, Any], columns: Sequence[Mapping[str, Any]]
         rows = zip(own, lows, highs, strict=True)
         classes = tuple(class_of(value, (low, high), span, rule, level) for value, low, high in rows)
         yield Numbers(column, statistic, own, lows, highs, classes, rounding_of(span))
+
+
+def _level_of(document: Mapping[str, Any], frame: str) -> float:
+    """The level of the intervals of a frame: of what is derived, its own."""
+    own = (one["confidence"] for one in document.get("derived", ()) if one["name"] == frame and "confidence" in one)
+    return float(exact(next(own, document["interval"]["level"]), "level"))
 
 
 def quality_frame(document: Mapping[str, Any], table: pl.DataFrame) -> pl.DataFrame:

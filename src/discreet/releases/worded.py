@@ -36,6 +36,11 @@ def in_words(shown: Mapping[str, Any], document: Mapping[str, Any], about: About
         found["frames"] = [
             {**one, "columns": _columns(one["columns"], own, document, about, one["name"])} for one, own in frames
         ]
+    if "derived" in shown:
+        found["derived"] = [
+            {**one, "columns": _columns(one["columns"], one["columns"], document, about, one["name"])}
+            for one in shown["derived"]
+        ]
     return found
 
 

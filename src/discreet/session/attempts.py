@@ -6,7 +6,7 @@ by the same command. After it there is this attempt or none (soundness 35, docs/
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -81,8 +81,14 @@ class Job:
     found: StoredRelease | None
 
 
-def carry_out(workshop: Workshop, job: Job) -> Release | ReleaseFailed:
-    """The committed release, or a constant failure. Whatever happens in here, the charge stands."""
+def carry_out(workshop: Workshop, job: Job, others: Mapping[str, Release]) -> Release | ReleaseFailed:
+    """The committed release, or a constant failure. Whatever happens in here, the charge stands.
+
+    Args:
+        workshop: the means.
+        job: the release.
+        others: the releases of the same command that are there, by their names, for what is derived from several.
+    """
     if not job.sequence:
         return _tell_loss(job)
     ledger, announced = workshop.ledger, False
@@ -97,7 +103,7 @@ def carry_out(workshop: Workshop, job: Job) -> Release | ReleaseFailed:
                 ledger.draw(attempt)
                 return workshop.bits()
 
-            release = _compute(workshop, job, draw)
+            release = _derive(_compute(workshop, job, draw), job, others)
             _require_unchanged(workshop)
             ledger.commit(job.sequence, release.payload)
     except (KeyboardInterrupt, SystemExit):
@@ -183,6 +189,15 @@ def _compute(workshop: Workshop, job: Job, draw: Callable[[], Bits]) -> Release:
     }
     place = None if job.draft is None else job.draft.path
     return publish(job.quoted, cubes, draw, report_delta=workshop.report_delta, content=content, draft=place)
+
+
+def _derive(release: Release, job: Job, others: Mapping[str, Release]) -> Release:
+    """The release with what is derived from it and from others."""
+    if not job.order.derive:
+        return release
+    from discreet.releases.derived.in_documents import with_derived  # most plans derive nothing
+
+    return with_derived(release, job.order.derive, others)
 
 
 def _describe_draw(workshop: Workshop, neighbours: Neighbours) -> dict[str, Any]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from discreet.ledger import Reservation, StoredRelease
     from discreet.privacy.population import PopulationGuarantee
     from discreet.quotes.quote import Quote
+    from discreet.releases.derived.requests import Derivation
 
 __all__ = [
     "Errors",
@@ -36,6 +37,7 @@ __all__ = [
     "amount_of",
     "can_finish",
     "charge_of",
+    "check_derived",
     "check_name",
     "check_names",
     "check_order",
@@ -60,7 +62,8 @@ class Order:
     large release is written to the folder `to`. With `again`, a release whose charge was lost is charged anew, under the
     same name. The texts of `about`, the first in the main language, and the rule of `quality` are in the document and change
     nothing else: a stored release keeps those that it was made with. `expect` has the public sizes of groups that errors are
-    stated for, and that `error` holds for.
+    stated for, and that `error` holds for. What `derive` asks for is computed from what is published, this release and
+    those before it in the same call, and recorded in its document; a stored release keeps its own.
     """
 
     request: Plan
@@ -72,6 +75,7 @@ class Order:
     about: About | Sequence[About] = ()
     quality: Quality | None = None
     expect: Expect = None
+    derive: tuple[Derivation, ...] = ()
 
 
 def declaration_json(schema: Schema, neighbours: Neighbours, invariants: Description | None, budget: Budget) -> str:
@@ -134,6 +138,21 @@ def check_names(orders: Sequence[Order]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise LedgerError(f"name='{name}': two releases of one command have the same name; rename one")
+
+
+def check_derived(orders: Sequence[Order], every: Sequence[Order], dataset: str) -> None:
+    """Checks that what is derived from orders of one call can be: every name, the groups and the kinds of the numbers.
+
+    Raises:
+        ArgumentError: it cannot.
+    """
+    for order in orders:
+        if order.derive:
+            from discreet.releases.derived.in_documents import check_derivations
+
+            names = [one.name for one in every]
+            requests = {one.name: one.request for one in every[: names.index(order.name) + 1]}
+            check_derivations(order.derive, requests, (dataset, order.name), texts_of(order))
 
 
 def check_request(request: object, schema: Schema, neighbours: Neighbours) -> None:

@@ -40,6 +40,7 @@ from discreet.session.loading import load_rooms
 from discreet.session.orders import (
     Errors,
     Order,
+    check_derived,
     check_name,
     check_names,
     check_order,
@@ -81,7 +82,7 @@ class Session:
         progress: called with "snapshot", "count" or "draw" as each begins; never with anything about rows.
         demand: the signatures that releases of the data set need from the first reservation on, for good.
         approvals: what has been signed, or the folder that has it.
-        query: a row-wise "SELECT … FROM source" that computes columns of the schema from those of the source.
+        query: a row-wise "SELECT … FROM source" that computes columns of the schema from columns of the source.
 
     Raises:
         SourceError: the source does not fit the schema.
@@ -212,7 +213,8 @@ class Session:
             spend: as for `release`.
             error: instead of a spend, the largest error of some statistics by name. The quote is for the smallest spend of
                 three digits that meets all of them: in groups of `expect` rows, whatever these are; else as `expected`.
-            expect: the rows, null ones aside, that a group is expected to have, or those of several, from public knowledge.
+            expect: the rows, null ones aside, that a group is expected to have, from public knowledge; a
+                list for several groups.
 
         Raises:
             PlanError: not a request of this session's table, or all its numbers are public, or no spend meets the errors.
@@ -291,7 +293,7 @@ class Session:
             return [*filter(None, stored)]
         check_names(fresh)
         check_folders(fresh)
-        self._check_texts(fresh, [order.request for order in orders])
+        self._check_texts(fresh, orders)
         snapshot = snapshot_before(self._engine)
         if self._invariants is not None and self.totals is None:
             # Whatever can be refused is refused before the totals are published.
@@ -305,8 +307,13 @@ class Session:
             sequences = self._charging.reserve(fresh, quotes, known, snapshot, alone=len(fresh) == len(orders))
         workshop = self._workshop(snapshot)
         jobs = [Job(*one) for one in zip(fresh, quotes, sequences, drafts, known, strict=True)]
-        answers = iter([carry_out(workshop, job) for job in jobs])
-        return [next(answers) if found is None else found for found in stored]
+        there = {found.name: found for found in stored if found is not None}
+        answers: list[Release | ReleaseFailed] = []
+        for job in jobs:
+            answers.append(carry_out(workshop, job, there))
+            there |= {made.name: made for made in answers[-1:] if isinstance(made, Release)}
+        made = iter(answers)
+        return [next(made) if found is None else found for found in stored]
 
     def check_source(self) -> None:
         """The source can be read now and, under ReplaceOne, has the declared rows and the published totals.
@@ -351,17 +358,20 @@ class Session:
             )
         return give_back(release, order)
 
-    def _check_texts(self, orders: Sequence[Order], requests: Sequence[Plan]) -> None:
-        """Checks the words of the orders against all requests of one call, which may share their texts."""
+    def _check_texts(self, orders: Sequence[Order], every: Sequence[Order]) -> None:
+        """Checks the words of the orders, and what is derived, against all requests of one call, which may share them."""
         told = [one.of(order.name) for order in orders for one in texts_of(order)]
-        if not told:
+        if not told and not any(order.derive for order in orders):
             return
         from discreet.plan.worded import check_texts
 
+        requests = [order.request for order in every]
         for request in requests:
             check_request(request, self._schema, self._neighbours)
+        derived = [name for order in every for one in order.derive for name in one.columns()]
         for about in told:
-            check_texts(about, self._schema, requests)
+            check_texts(about, self._schema, requests, derived)
+        check_derived(orders, every, self._identity.dataset)
 
     def _quote_order(self, order: Order) -> Quote:
         return self.quote(order.request, spend=order.spend, error=order.error, expect=order.expect)

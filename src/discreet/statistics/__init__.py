@@ -1,6 +1,7 @@
 """The statistics of each group, and the estimates with intervals from noisy answers: one file for one statistic.
 
-* `base`: What every statistic is: a kind of question with its words, checks and queries, and the recipe of its estimate
+* `base`: The base of every statistic: a kind of question with its words, checks and queries, and the recipe of its
+  estimate
 * `common`: What several kinds of statistics have in common: columns they read, one number for each group, checks, and
   words
 * `correlation`: The correlation of two columns, over the rows in which both are known: their covariance over both standard

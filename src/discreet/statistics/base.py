@@ -295,14 +295,14 @@ class Asked:
         facts: the facts of the prepared table.
         statistics: all statistics of the request, in their order.
         every: the number of rows of all cells together, None where it is private or not every row counts.
-        known: the numbers of rows of the cells, where they are public.
+        known: the answer of a query that counts rows, where it is public; else None.
         originals: what is asked of the table as recorded; None where nothing is.
     """
 
     facts: TableFacts
     statistics: tuple[Statistic, ...]
     every: int | None
-    known: Counted | None
+    known: Callable[[Query], Counted | None]
     originals: Originals | None
 
     def twin(self, column: str | None) -> Twin | None:
@@ -319,4 +319,4 @@ class Asked:
 
     def public(self, column: str | None) -> Counted | None:
         """The counts, if they are public: all rows of a table whose n is public, or the totals (soundness 6)."""
-        return self.known if isinstance(self.count_query(column), RowCount) else None
+        return self.known(self.count_query(column))

@@ -9,7 +9,9 @@ from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from discreet.cube.cells import Integers
 from discreet.cube.queries import Query, TableCounts
 from discreet.domain.groups import BinGroup, Bins, CategoryGroup, Group, group_labels, is_complete
 from discreet.domain.steps import TableFacts
@@ -18,11 +20,21 @@ from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Reads, Room, Shape, Statistic, Written, groupings_of
 from discreet.statistics.common import NoColumn, check_weight, title
+from discreet.statistics.counted import count_of
 from discreet.statistics.counts import count_estimate
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.margins import Margin, reconcile
 from discreet.statistics.possible import Possible, count_value
-from discreet.statistics.recipe import Answers, CountTable, GroupSize, Noises, Statements, noise_statements
+from discreet.statistics.recipe import (
+    Answers,
+    Counted,
+    CountTable,
+    GroupSize,
+    Noises,
+    Noisy,
+    Statements,
+    noise_statements,
+)
 
 __all__ = ["Tables", "TablesRecipe", "group_facts", "tables", "tables_apart", "tables_recipe"]
 
@@ -144,7 +156,8 @@ def tables_recipe(one: Statistic, asked: Asked) -> TablesRecipe:
     queries = [TableCounts(by, tuple(len(group_labels(group, asked.facts)) for group in by)) for by in groupings]
     # Rows may be in some tables and not in others where a grouping leaves values out.
     complete = all(is_complete(group, asked.facts) for by in groupings for group in by)
-    return TablesRecipe(tuple(queries), len(queries) > 1 and complete, asked.every)
+    counted = tuple(count_of(asked, query) for query in queries)
+    return TablesRecipe(tuple(queries), counted, len(queries) > 1 and complete, asked.every)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,21 +166,27 @@ class TablesRecipe:
 
     Args:
         asked: the tables.
+        counted: the counts of each of them, public where exact totals determine them.
         agree: whether they are made to agree as well.
         every: the number of rows in each of them, where it is public.
     """
 
     whole: ClassVar = False
     asked: tuple[TableCounts, ...]
+    counted: tuple[Counted, ...]
     agree: bool
     every: int | None
 
     @property
+    def _noisy(self) -> tuple[Query, ...]:
+        return tuple(query for one in self.counted for query in one.queries)
+
+    @property
     def queries(self) -> tuple[tuple[Query, Fraction], ...]:
-        return tuple((query, Fraction(1)) for query in self.asked)
+        return tuple((query, Fraction(1)) for query in self._noisy)
 
     def error(self, noises: Noises, rows: int) -> float:
-        return float(max(noises.largest(query) for query in self.asked))
+        return float(max((noises.largest(query) for query in self._noisy), default=0))
 
     def widest(self, noises: Noises, size: GroupSize) -> float:
         return self.error(noises, size.rows)
@@ -180,7 +199,7 @@ class TablesRecipe:
 
     def statements(self, noises: Noises) -> Statements:
         # Each of several tables has its own intervals.
-        return Statements(noise_statements(noises, self.asked).shared, 0, 1)
+        return Statements(noise_statements(noises, self._noisy).shared, 0, 1)
 
     def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
         return ()
@@ -188,23 +207,57 @@ class TablesRecipe:
     def tables(self, answers: Answers) -> tuple[CountTable, ...]:
         agreed = self._reconcile(answers) if self.agree else [None] * len(self.asked)
         found = []
-        for query, consistent in zip(self.asked, agreed, strict=True):
-            values = answers.values[query]
-            every = Answers(answers.noises, answers.values, slice(0, len(values)))
-            counts = count_estimate(values, every.every(answers.noises.half_widths(query)))
-            found.append(CountTable(query.groups, counts, consistent))
+        for query, counted, consistent in zip(self.asked, self.counted, agreed, strict=True):
+            counts = count_estimate(*_every_cell(query, counted, answers))
+            error = max((answers.noises.largest(one) for one in counted.queries), default=0)
+            found.append(CountTable(query.groups, counts, consistent, counted.told(answers.noises, error)))
         return tuple(found)
 
     def _reconcile(self, answers: Answers) -> list[Any]:
         """The tables as the least-squares estimate makes them agree."""
         axes = list(dict.fromkeys(group for query in self.asked for group in query.groups))
+        counts = [_every_cell(query, one, answers) for query, one in zip(self.asked, self.counted, strict=True)]
+        empty = [self._empty_cells(one, answers.noises, *found) for one, found in zip(self.counted, counts, strict=True)]
+        levels = self._levels(axes, empty)
         margins = []
-        for query in self.asked:
-            values = np.asarray(answers.values[query], dtype=np.float64).reshape(query.sizes)
-            # Next to no noise has a variance of 0 as a double.
-            variance = max(answers.noises.law(query).variance(), _LEAST_VARIANCE)
-            margins.append(Margin(tuple(map(axes.index, query.groups)), values, variance))
-        return [found.ravel() for found in reconcile(margins, n=self.every)]
+        for query, counted, (values, _) in zip(self.asked, self.counted, counts, strict=True):
+            cells = np.ix_(*(levels[group] for group in query.groups))
+            # Next to no noise has a variance of 0 as a double, and exact totals have none.
+            variance = max((answers.noises.law(one).variance() for one in counted.queries), default=0.0)
+            table = np.asarray(values, dtype=np.float64).reshape(query.sizes)[cells]
+            margins.append(Margin(tuple(map(axes.index, query.groups)), table, max(variance, _LEAST_VARIANCE)))
+        found = []
+        for query, agreed in zip(self.asked, reconcile(margins, n=self.every), strict=True):
+            whole = np.zeros(query.sizes)
+            whole[np.ix_(*(levels[group] for group in query.groups))] = agreed
+            found.append(whole.ravel())
+        return found
+
+    @staticmethod
+    def _empty_cells(counted: Counted, noises: Noises, values: Integers, half: Integers) -> NDArray[np.bool_]:
+        """The cells of a table that are 0 without noise, because exact totals say so."""
+        told = all(noises.law(query).keeps_totals or noises.law(query).held is not None for query in counted.queries)
+        return np.asarray((values == 0) & (half == 0), dtype=bool) if told else np.zeros(len(values), dtype=bool)
+
+    def _levels(self, axes: Sequence[Group], empty: Sequence[NDArray[np.bool_]]) -> dict[Group, NDArray[np.intp]]:
+        """For each group the levels that can hold a row: the others are 0 in every table, and stay it."""
+        found = {}
+        for group in axes:
+            there: list[NDArray[np.bool_]] = []
+            for query, cells in zip(self.asked, empty, strict=True):
+                if group in query.groups:
+                    place = query.groups.index(group)
+                    others = tuple(axis for axis in range(len(query.sizes)) if axis != place)
+                    there.append(np.asarray(~cells.reshape(query.sizes).all(axis=others)))
+            alive = np.flatnonzero(np.any(there, axis=0))
+            found[group] = alive if len(alive) else np.arange(len(there[0]))
+        return found
 
     def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
         return {}
+
+
+def _every_cell(query: TableCounts, counted: Counted, answers: Answers) -> Noisy:
+    """The counts of all cells of a table, for every cell of the request, with the half-widths of their noise."""
+    cells = answers.noises.cells * prod(query.sizes)
+    return counted.counts(Answers(answers.noises, answers.values, slice(0, cells)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 
@@ -15,9 +16,8 @@ from discreet.mechanisms import Noise
 from discreet.noise.single.many import half_width_of_sum
 from discreet.statistics.base import Asked
 from discreet.statistics.recipe import Answers, Counted, Noises, Noisy
-from discreet.totals.structure import Structure
 
-__all__ = ["ADD_UP", "NoisyCount", "PublicCells", "PublicCount", "find_count"]
+__all__ = ["ADD_UP", "Determined", "NoisyCount", "PublicCells", "PublicCount", "count_of", "find_count"]
 
 ADD_UP = "add up to the published ones"
 """The words of a release for counts whose noise keeps the exact totals."""
@@ -65,11 +65,18 @@ class PublicCount:
         return {"totals": "do not match the published ones"}
 
 
+class Determined(Protocol):
+    """Cells whose counts follow from the published totals."""
+
+    def counts(self) -> Codes | None:
+        """The counts of all cells, None before the totals are published."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PublicCells:
     """Counts that need no noise, because the published totals determine them."""
 
-    structure: Structure
+    structure: Determined
     rows: None = None
     queries: tuple[Query, ...] = ()
 
@@ -96,10 +103,12 @@ class PublicCells:
 
 def find_count(asked: Asked, column: str | None) -> Counted:
     """The numbers of rows, or of those whose column is not null: public ones where there are such."""
-    public = asked.public(column)
-    if public is not None:
-        return public
-    return NoisyCount(asked.count_query(column))
+    return count_of(asked, asked.count_query(column))
+
+
+def count_of(asked: Asked, query: Query) -> Counted:
+    """The answer of a query that counts rows: public where it is."""
+    return asked.known(query) or NoisyCount(query)
 
 
 def _sum(values: Integers) -> int:

@@ -99,9 +99,13 @@ class Count:
         return Sensitivity(0, 0) if free.determined else free.of_rows()
 
     def recipe(self, one: Statistic, asked: Asked) -> CountRecipe:
-        known = None if one.column is None else asked.facts[one.column]
-        told = "rows that are not null" if known is not None and known.nullable else "rows"
-        return CountRecipe(find_count(asked, one.column), told)
+        return CountRecipe(find_count(asked, one.column), told_rows(one.column, asked.facts))
+
+
+def told_rows(column: str | None, facts: TableFacts) -> str:
+    """The rows that a count of a column is of, in the words of a document."""
+    known = None if column is None else facts[column]
+    return "rows that are not null" if known is not None and known.nullable else "rows"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

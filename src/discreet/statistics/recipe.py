@@ -167,11 +167,13 @@ class CountTable:
         groups: its own groups.
         counts: the counts with their intervals, the last group fastest.
         consistent: the counts that agree with the counts of other tables, where there are such tables.
+        told: the words of a document for counts that are published with exact totals: whether they add up to these.
     """
 
     groups: tuple[Group, ...]
     counts: Estimate
     consistent: Any | None
+    told: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)

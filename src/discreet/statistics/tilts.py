@@ -131,7 +131,7 @@ def tilted_range(
 ) -> tuple[Floats, Floats]:
     """The least and the greatest t within `ends` with |S − tN| ≤ h(t) for every cell; `ends` themselves where there is none.
 
-    The range is cut into blocks, in each of which h is that of the end farther from 0, so that it is never too small.
+    The range is cut into blocks, in each of which h is taken at the end farther from 0, so that it is never too small.
     """
     edges = np.linspace(*ends, _BLOCKS + 1)
     edges[0], edges[-1] = ends

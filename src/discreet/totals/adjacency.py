@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -28,19 +29,43 @@ from discreet.totals.statements import statements_by_kind
 __all__ = ["SemiAdjacency", "disclosures", "is_vacuous", "semi_adjacency"]
 
 
-@dataclass(frozen=True, slots=True)
-class SemiAdjacency:
-    """The number of rows in which the neighbours of semi-differential privacy differ.
+class SemiAdjacency(int):
+    """The number of rows in which the neighbours of semi-differential privacy differ: an integer that says why.
 
-    Args:
-        a: the parameter, or a proved upper bound of it.
-        exact: whether it is attained: by some table with the published totals, or, without totals, by some table.
-        reason: which theorem says so, in a few words.
+    It is an `int`, because it was one before it said more: it prints, adds and compares as one.
     """
 
-    a: int
-    exact: bool
-    reason: str
+    def __new__(cls, a: int, exact: bool, reason: str) -> Self:  # noqa: D102, FBT001 (the call is public)
+        found = super().__new__(cls, a)
+        found.__dict__.update(_exact=exact, _reason=reason)
+        return found
+
+    @property
+    def a(self) -> int:
+        """The parameter, or a proved upper bound of it, as a plain integer."""
+        return int(self)
+
+    @property
+    def exact(self) -> bool:
+        """Whether it is attained: by some table with the published totals, or, without totals, by some table."""
+        return bool(self.__dict__["_exact"])
+
+    @property
+    def reason(self) -> str:
+        """Which theorem says so, in a few words."""
+        return str(self.__dict__["_reason"])
+
+    def __setattr__(self, name: str, _value: object) -> None:
+        raise AttributeError(f"SemiAdjacency: '{name}' cannot be changed; ask for the semi-adjacency of other totals")
+
+    def __getnewargs__(self) -> tuple[int, bool, str]:  # type: ignore[override]  # what `__new__` takes, for copies
+        return int(self), self.exact, self.reason
+
+    def __str__(self) -> str:
+        return str(int(self))
+
+    def __repr__(self) -> str:
+        return f"SemiAdjacency({int(self)}, exact={self.exact}, reason={self.reason!r})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What is published exactly: totals, which cells exist, which cells never occur, sums of integer coefficients.
+"""The facts that are published exactly: totals, which cells exist, which cells never occur, sums of integer coefficients.
 
 A description is a list of parts, made without data and without a schema; `check` holds it against a schema. Programs make
 it with the nouns of `discreet.invariants`, whose `Invariants` also answers what a description means and costs.
@@ -10,14 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from discreet.domain.columns import Category
+from discreet.domain.columns import Category, Date, Number
 from discreet.domain.schema import Schema
-from discreet.errors import ArgumentError, SchemaError
+from discreet.errors import ArgumentError, SchemaError, unreachable
 from discreet.exact.canonical import canonical
+from discreet.exact.numbers import text
 from discreet.totals.cells import Cell, cell_indices, domain_size
 from discreet.totals.statements import (
     ExactStatement,
+    ImpossibleStatement,
     LinearStatement,
+    OccupiedStatement,
+    TotalsStatement,
     cells_of,
     is_well_formed,
     statement_json,
@@ -82,10 +86,10 @@ class Description:
 def _check_part(part: ExactStatement, schema: Schema) -> None:
     for name in part.columns:
         column = schema[name]
-        if not isinstance(column, Category) and column.size > _MAX_LEVELS:
+        if not isinstance(column, Category) and column.size > _MAX_LEVELS and _names_all_cells(part):
             raise ArgumentError(
-                f"invariants: column '{name}' has {column.size} values, more than {_MAX_LEVELS}; "
-                "declare a coarser step, or publish totals of a categorical column"
+                f"invariants: column '{name}' has {column.size} values, more than {_MAX_LEVELS}; {_fewer_values(column)}"
+                f"{'' if isinstance(part, LinearStatement) else ', or list the values to publish in only=[…]'}"
             )
     cells = domain_size(part.columns, schema)
     if cells > _MAX_CELLS:
@@ -98,6 +102,34 @@ def _check_part(part: ExactStatement, schema: Schema) -> None:
             _check_distinct([cell for cell, _ in row], part.columns, schema)
     else:
         _check_distinct(cells_of(part), part.columns, schema)
+
+
+def _names_all_cells(part: ExactStatement) -> bool:
+    """True if every value of its columns has its part in what is published, listed or not."""
+    match part:
+        case TotalsStatement(only=only) | OccupiedStatement(only=only):
+            return only is None
+        case ImpossibleStatement():
+            return False
+        case LinearStatement():
+            return True
+    raise unreachable(part)
+
+
+def _fewer_values(column: Number | Date) -> str:
+    """The declaration of the column that has few enough values, in words."""
+    closer = f"declare closer bounds, so that at most {_MAX_LEVELS} values are left"
+    if isinstance(column, Date):
+        return closer
+    steps = column.size - 1
+    least = steps // _MAX_LEVELS + 1
+    times = next((times for times in range(least, least + 1000) if _few(steps, times)), None)
+    return closer if times is None else f"declare a coarser step, such as step={text(times * column.step)}, or {closer[8:]}"
+
+
+def _few(steps: int, times: int) -> bool:
+    """True if a step so many times as wide divides the range and leaves few enough values."""
+    return steps % times == 0 and steps // times < _MAX_LEVELS
 
 
 def _check_distinct(cells: Sequence[Cell], columns: tuple[str, ...], schema: Schema) -> None:

@@ -27,7 +27,11 @@ def disclosures(invariants: Description, schema: Schema, totals: PublishedTotals
     """
     if totals is None:
         return ()
-    return (*_find_determined(invariants, schema, totals), *_single_rows(totals))
+    return (
+        *_find_determined(invariants, schema, totals),
+        *_single_rows(totals),
+        *_single_by_subtraction(invariants, schema, totals),
+    )
 
 
 def is_vacuous(invariants: Description, schema: Schema, totals: PublishedTotals | None = None) -> bool:
@@ -86,3 +90,21 @@ def _single_rows(totals: PublishedTotals) -> Iterator[str]:
                 yield f"totals of {', '.join(part.columns)}: {cells} exactly one row"
         if isinstance(part, OccupiedStatement) and sum(totals.value(part)) == totals.rows:
             yield f"occupied cells of {', '.join(part.columns)}: every one holds exactly one row"
+
+
+def _single_by_subtraction(invariants: Description, schema: Schema, totals: PublishedTotals) -> Iterator[str]:
+    """Groups of cells of which no number is published, but in which the others leave one row: 6 rows, 5 of them x."""
+    for component in components_of(invariants):
+        cells = possible_cells(component, invariants, schema, totals)
+        splits = splits_of(component, cells, schema, totals, totals.rows)
+        classes = classes_of(splits, int(cells.sum()), totals.rows)
+        if classes.totals is None:
+            continue
+        alone = classes.totals == 1
+        for part in invariants.parts:
+            if isinstance(part, TotalsStatement) and set(part.columns) <= set(component.columns):
+                rows = totals.counts(part, schema)[positions(part.columns, component.columns, schema)[cells]]
+                alone[classes.owner[rows == 1]] = False  # `_single_rows` names this row
+        if alone.any():
+            groups = "1 further group of cells holds" if alone.sum() == 1 else f"{alone.sum()} further groups of cells hold"
+            yield f"totals of {', '.join(component.columns)}, by subtraction: {groups} exactly one row"

@@ -83,6 +83,11 @@ class Table:
         return self.order.shape[:-1]
 
     @property
+    def axes(self) -> int:
+        """The number of axes that tell cells apart: an axis of one level is none."""
+        return sum(levels > 1 for levels in self.shape)
+
+    @property
     def depth(self) -> int:
         """The number of cells that share all those levels."""
         return int(self.order.shape[-1])

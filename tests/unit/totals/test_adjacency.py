@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import copy
+import json
+import pickle
+
 import numpy as np
 import pytest
 
 import discreet as dp
 from discreet.invariants import Impossible, Invariants, LinearInvariant, Margins, Occupied, Totals
+from discreet.quotes.allocate import quote
 from discreet.totals.adjacency import SemiAdjacency, disclosures, is_vacuous, semi_adjacency
+from discreet.totals.exact_totals import exact_totals_of
 from discreet.totals.given import read_totals
 from discreet.totals.published import totals_of_counts
 
@@ -235,3 +241,74 @@ def test_large_domains_take_no_time():
     joint = Totals("a", "b") + Totals("a")
     assert semi_adjacency(joint, schema, totals_of_counts(joint, schema, counts)).a == 2
     assert semi_adjacency(Totals("a", "b", "c") + Totals("a", "b", only=[("v1", "v1")]), schema).a == 2
+
+
+def test_the_semi_adjacency_says_whether_it_is_attained_and_why():
+    found = Margins("a", "b").semi_adjacency(SCHEMA, {"a": {"v0": 3, "v1": 4}, "b": {"v0": 5, "v1": 2}})
+    assert (found.a, found.exact, found.reason) == (3, True, "2 disjoint margins: 2 + 1")
+    bound = Margins(["a", "b"], ["b", "c"]).semi_adjacency(SCHEMA)
+    assert (bound.exact, bound.reason) == (False, "2 partitions that cross in full tables: at most 2 + 1")
+
+
+def test_the_semi_adjacency_is_still_the_integer_that_it_was():
+    found = Margins("a", "b").semi_adjacency(SCHEMA)
+    assert isinstance(found, int)
+    assert (str(found), f"{found}", json.dumps({"a": found}), found**2, {3: "x"}[found]) == ("3", "3", '{"a": 3}', 9, "x")
+    assert repr(found) == "SemiAdjacency(3, exact=True, reason='2 disjoint margins: 2 + 1')"
+    for again in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
+        assert (again, again.exact, again.reason) == (3, found.exact, found.reason)
+    with pytest.raises(AttributeError, match="cannot be changed"):
+        found.note = 1
+    with pytest.raises(AttributeError):
+        found.exact = True
+
+
+@pytest.mark.parametrize(
+    ("invariants", "mapping", "rows", "said"),
+    [
+        (
+            Totals("a", only=["v0"]),
+            {"a": {"v0": 5}},
+            6,
+            "totals of a, by subtraction: 1 further group of cells holds exactly one row",
+        ),
+        (Totals("a", only=["v0"]), {"a": {"v0": 4}}, 6, None),
+        (
+            Totals("a", only=["v0"]),
+            {"a": {"v0": 1}},
+            2,
+            "totals of a, by subtraction: 1 further group of cells holds exactly one row",
+        ),
+        (
+            Totals("a") + Totals("a", "b", only=[("v0", "v0"), ("v1", "v0")]),
+            {"a": {"v0": 3, "v1": 3}, ("a", "b"): {("v0", "v0"): 2, ("v1", "v0"): 2}},
+            6,
+            "totals of a, b, by subtraction: 2 further groups of cells hold exactly one row",
+        ),
+        (Totals("a"), {"a": {"v0": 5, "v1": 1}}, 6, None),
+        (
+            Totals("a") + Totals("a", "b", only=[("v0", "v0")]),
+            {"a": {"v0": 1, "v1": 5}, ("a", "b"): {("v0", "v0"): 0}},
+            6,
+            None,
+        ),
+    ],
+)
+def test_a_row_that_is_alone_by_subtraction_is_a_disclosure(invariants, mapping, rows, said):
+    found = disclosures(invariants, SMALL, read_totals(invariants, SMALL, mapping, rows))
+    assert [words for words in found if "subtraction" in words] == ([] if said is None else [said])
+
+
+ONE_LEVEL = dp.Schema(a=category(3), b=category(3), c=category(2))
+
+
+@pytest.mark.parametrize(("shown", "levels", "l2_squared"), [("abc", 3, 6), ("abc", 2, 4), ("acb", 3, 6), ("cab", 3, 6)])
+def test_an_axis_with_one_level_that_has_rows_is_no_axis(shown, levels, l2_squared):
+    """Margins of a, b and c, with every row in one level of c: a and b are a table of two margins, whose a is 3."""
+    margins = Margins("a", "b", "c")
+    table = dp.Table(ONE_LEVEL, dp.ReplaceOne(rows=30)).group_by(*shown).agg(dp.count())
+    rows = {f"v{i}": 30 // levels for i in range(levels)}
+    published = read_totals(margins, ONE_LEVEL, {"a": rows, "b": rows, "c": {"v0": 30}})
+    found = quote(table, dp.ZCDP("1/2"), exact_totals_of(margins, ONE_LEVEL, published, 30)).measured[0]
+    assert (found.sensitivity.l2_squared, found.law.sigma2) == (l2_squared, l2_squared)
+    assert found.law.to_json()["lattice"] == f"1 table of {levels} x {levels}, with exact margins"

@@ -135,6 +135,37 @@ def test_the_schema_is_asked(invariants, words):
         invariants.check(SCHEMA)
 
 
+@pytest.mark.parametrize(
+    ("column", "followed"),
+    [
+        (dp.Number(0, 100, "0.005"), {"step=0.02": dp.Number(0, 100, "0.02"), "closer bounds": dp.Number(0, 49, "0.005")}),
+        (dp.Number(0, 20_011), {"closer bounds": dp.Number(0, 9999)}),  # a prime number of steps: no step divides it
+        (dp.Number(0, 2**51), {"closer bounds": dp.Number(0, 9999)}),
+        (dp.Date("1990-01-01", "2020-01-01"), {"closer bounds": dp.Date("1993-01-01", "2020-01-01")}),
+    ],
+)
+def test_each_advice_for_a_column_of_too_many_values_can_be_followed(column, followed):
+    with pytest.raises(dp.ArgumentError, match="more than 10000; declare ") as refused:
+        Totals("x").check(dp.Schema(x=column))
+    words = str(refused.value)
+    assert ("step=" in words) == ("step=0.02" in followed)
+    assert words.endswith("or list the values to publish in only=[…]")
+    for advice, coarser in followed.items():
+        assert advice in words
+        Totals("x").check(dp.Schema(x=coarser))
+    if column.size < 1_000_000:
+        listed = Totals("x", only=[column.value(0), column.value(column.size - 1)])
+        assert listed.semi_adjacency(dp.Schema(x=column)) == 2
+
+
+def test_a_sum_over_too_many_values_is_not_advised_to_list_them():
+    with pytest.raises(
+        dp.ArgumentError, match=r"20001 values, more than 10000; declare a coarser step, such as step=0\.4, or closer"
+    ) as refused:
+        LinearInvariant("wage", {"all": {1: 1}}).check(SCHEMA)
+    assert "only=" not in str(refused.value)
+
+
 def test_a_joint_domain_that_is_too_large_is_refused_with_its_size():
     schema = dp.Schema({name: dp.Number(0, 98) for name in "abcd"})
     with pytest.raises(dp.ArgumentError, match="totals of a, b, c, d have 100000000 cells, more than 1000000"):

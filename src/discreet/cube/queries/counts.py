@@ -19,12 +19,30 @@ from discreet.domain.groups import BinGroup, Group, is_complete
 from discreet.domain.steps import TableFacts
 from discreet.errors import InternalError
 
-__all__ = ["NonNullCount", "RowCount", "TableCounts", "counts_in_places"]
+__all__ = ["CountedRows", "NonNullCount", "RowCount", "RowCounts", "TableCounts", "counts_in_places"]
+
+
+@dataclass(frozen=True, slots=True)
+class CountedRows:
+    """The rows that a query counts, each once, in the cells of a request or in finer ones.
+
+    Args:
+        by: the groups that divide each cell further, the last one fastest.
+        known: the columns in which a row must not be null to be counted.
+    """
+
+    by: tuple[Group, ...]
+    known: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class RowCount:
     """1 for every row."""
+
+    @property
+    def rows(self) -> CountedRows:
+        """Every row of a cell."""
+        return CountedRows((), ())
 
     def words(self) -> str:
         return "rows"
@@ -62,6 +80,11 @@ class NonNullCount:
     """1 for every row whose `column` is not null."""
 
     column: str
+
+    @property
+    def rows(self) -> CountedRows:
+        """The rows of a cell that are not null in the column."""
+        return CountedRows((), (self.column,))
 
     def words(self) -> str:
         return f"non-null {self.column}"
@@ -113,6 +136,11 @@ class TableCounts:
     groups: tuple[Group, ...]
     sizes: tuple[int, ...]
 
+    @property
+    def rows(self) -> CountedRows:
+        """Every row of a cell, by the further groups."""
+        return CountedRows(self.groups, ())
+
     def words(self) -> str:
         return f"rows by {', '.join(self.columns())}"
 
@@ -154,6 +182,10 @@ class TableCounts:
             inside &= own >= 0
             place = place * size + np.maximum(own, 0)
         return np.where(inside, place, -1)
+
+
+RowCounts = RowCount | NonNullCount | TableCounts
+"""The queries that count rows, which exact totals can determine in part."""
 
 
 def _tells_apart(axis: KeyAxis, group: Group) -> bool:

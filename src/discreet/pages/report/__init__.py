@@ -1,12 +1,15 @@
 """A release as one HTML page for people who did not make it. Reads a `Release` only.
 
 * `_vega`: Charts in, pictures out, in a separate process: `python -P _vega.py`
-* `about`: What a release says about itself, and what the classes of its numbers mean: words for the head of the page
+* `about`: The words at the head of the page: what a release says about itself, and the meaning of the classes of its
+  numbers
 * `appendix`: The facts from which a third party computes every noise scale again: the start, the share of each query,
   formulas, laws, the record
 * `budget`: The spent and the remaining budget of the data set when the release was charged
 * `choropleth`: Maps of the numbers: areas in five classes, with a legend, drawn as SVG inside the page
 * `cross`: Cross tables: one number for two and more groups, with the subtotals that the release has
+* `derived`: What is derived from published numbers, in sentences: of what it is made, how far its intervals hold, what is
+  missing
 * `drawing`: Vega-Lite charts as pictures inside a page, drawn by vl-convert (extra `plot`) in a separate process
 * `files`: Templates and files of HTML pages
 * `page`: One self-contained HTML file from a release: no network, one script that is always the

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, repeat
+from math import inf
 from typing import Any
 
 from discreet.domain.about import About
 from discreet.exact.figures import decimals_for, name, outwards
+from discreet.pages.report.derived import derived_words
 from discreet.pages.report.words import drawn_words, kept_words, title_words
 from discreet.pages.words import Words
-from discreet.releases.frames import POPULATION, value_columns
+from discreet.releases.frames import POPULATION, further_frames, value_columns
 from discreet.releases.labelled import apply_words, title_of, unit_of
 from discreet.releases.worded import QUALITY
 from discreet.statistics.registry import by_word
@@ -92,17 +94,17 @@ def tables_of(document: Mapping[str, Any], about: About, words: Words) -> Iterat
     """
     columns = {column["name"]: column["values"] for column in document["columns"]}
     labels = [group["column"] for group in document["plan"]["group_by"]]
-    frames = document.get("frames", ())
+    frames = further_frames(document)
     for statistic in document["statistics"]:
         for column, part in _parts_of(statistic, columns, {frame["name"] for frame in frames}).items():
             own = about.statistic(column).label or title_words(apply_words(statistic, about), part)
             table = _table(own, column, columns, labels, (statistic, about, words))
             if part == POPULATION:
-                table = replace(table, kept=words.said(drawn_words(statistic)))
+                table = replace(table, kept=drawn_words(statistic, words))
             every = len(columns[column]) if "table" not in document else document["table"]["rows"]
             yield table if "table" not in document else _beginning(table, every, len(columns[column]), words)
     for frame in frames:
-        yield from _frame_tables(frame, document["statistics"], about, words)
+        yield from _frame_tables(frame, document, about, words)
 
 
 def _beginning(table: NumberTable, every: int, shown: int, words: Words) -> NumberTable:
@@ -123,9 +125,13 @@ def _parts_of(statistic: Mapping[str, Any], columns: Mapping[str, Any], frames: 
 
 
 def _frame_tables(
-    frame: Mapping[str, Any], statistics: Sequence[Mapping[str, Any]], about: About, words: Words
+    frame: Mapping[str, Any], document: Mapping[str, Any], about: About, words: Words
 ) -> Iterator[NumberTable]:
     """A table for each number of a frame. Numbers are the columns with intervals, or the last one; the others are labels."""
+    if "derived" in frame:
+        yield from _derived_tables(frame, document, about, words)
+        return
+    statistics = document["statistics"]
     columns = {column["name"]: column["values"] for column in frame["columns"]}
     numbers = [column for column in columns if f"{column}_low" in columns and f"{column}_high" in columns]
     numbers = numbers or list(columns)[-1:]
@@ -134,10 +140,28 @@ def _frame_tables(
     asked = next((one for one in statistics if one["name"] == frame["name"]), None) or _tables_of_frame(frame, statistics)
     title = name(frame["name"]) if asked is None else title_words(apply_words(asked, about))
     if asked is not None and "tables" in asked:
-        title = f"{title} by {' × '.join(title_of(about, label) for label in labels if not label.endswith('_consistent'))}"
+        ways = " × ".join(title_of(about, label) for label in labels if not label.endswith("_consistent"))
+        title = words("report.numbers.by", title=words.said(title), ways=ways)
     title = about.statistic(frame["name"]).label or title
+    told = {key: frame[key] for key in ("view", "totals") if key in frame}
     for column in numbers:
-        yield _table(title, column, columns, labels, (asked or {}, about, words))
+        yield _table(title, column, columns, labels, ({**(asked or {}), **told}, about, words))
+
+
+def _derived_tables(
+    frame: Mapping[str, Any], document: Mapping[str, Any], about: About, words: Words
+) -> Iterator[NumberTable]:
+    """A table for each number of what is derived, with a sentence on what it is made of."""
+    columns = {column["name"]: column["values"] for column in frame["columns"]}
+    numbers = [column for column in columns if f"{column}_low" in columns and f"{column}_high" in columns]
+    ends = {f"{column}{end}" for column in numbers for end in ("", "_low", "_high", QUALITY)}
+    labels = [column for column in columns if column not in ends]
+    for place, column in enumerate(numbers):
+        title = about.statistic(column).label or name(column)
+        table = _table(title, column, columns, labels, ({}, about, words))
+        yield replace(
+            table, view=words("report.derived.view"), kept=derived_words(frame, place, (document["name"], about, words))
+        )
 
 
 def _tables_of_frame(frame: Mapping[str, Any], statistics: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
@@ -171,7 +195,7 @@ def _table(
         title=f"{shown} ({unit})" if (unit := unit_of(about, column, statistic)) else shown,
         column=name(column),
         view=words.said(name(statistic.get("view", ""))),
-        kept=words.said(kept_words(statistic)),
+        kept=kept_words(statistic, words),
         groups=tuple(title_of(about, label) for label in labels) or (words("report.numbers.group"),),
         rows=_rows(groups, ends, (decimals, scale), flags, words) if known else _plain_rows(groups, values, words),
         flagged=flags is not None,
@@ -195,33 +219,36 @@ def _family(statistic: Mapping[str, Any]) -> str:
 def _is_known(values: Sequence[Any], lows: Sequence[Any], highs: Sequence[Any]) -> bool:
     """True if these are numbers, or none, with intervals; a statistic that is not known here may have other columns."""
     numeric = all(value is None or type(value) in {int, float} for value in values)
-    numeric = numeric and all(type(value) in {int, float} for column in (lows, highs) for value in column)
+    ends = [(value, end) for column in (lows, highs) for value, end in zip(values, column, strict=False)]
+    numeric = numeric and all(type(end) in {int, float} or (value is None and end is None) for value, end in ends)
     return numeric and len(values) == len(lows) == len(highs)
 
 
-def _decimals(values: Sequence[float | None], lows: Sequence[float], highs: Sequence[float]) -> int:
+def _decimals(values: Sequence[float | None], lows: Sequence[float | None], highs: Sequence[float | None]) -> int:
     """No decimals for whole numbers, else as many as the intervals justify."""
     if all(value is None or isinstance(value, int) for column in (values, lows, highs) for value in column):
         return 0
-    return decimals_for([(high - low) / 2 for low, high in zip(lows, highs, strict=True)])
+    ends = zip(lows, highs, strict=True)
+    return decimals_for([(high - low) / 2 for low, high in ends if low is not None and high is not None])
 
 
-def _scale(lows: Sequence[float], highs: Sequence[float]) -> tuple[float, float] | None:
+def _scale(lows: Sequence[float | None], highs: Sequence[float | None]) -> tuple[float, float] | None:
     """The ends of the bars, which enclose zero and every interval. None when there is nothing to draw."""
-    low, high = min([0, *lows]), max([0, *highs])
+    low, high = (end([0, *(one for one in ends if one is not None)]) for end, ends in ((min, lows), (max, highs)))
     return (low, high) if low < high < low + 1e300 else None
 
 
 def _rows(
     groups: Iterator[tuple[Any, ...]],
-    ends: tuple[Sequence[float | None], Sequence[float], Sequence[float]],
+    ends: tuple[Sequence[float | None], Sequence[float | None], Sequence[float | None]],
     form: tuple[int, tuple[float, float] | None],
     flags: Sequence[str] | None,
     words: Words,
 ) -> Iterator[Row]:
     decimals, scale = form  # an interval is left out with the value because of its class: its middle would be the value
     numbers = zip(groups, *ends, repeat("") if flags is None else flags, strict=False)
-    for own, value, low, high, flag in islice(numbers, MOST_ROWS):
+    for own, value, least, greatest, flag in islice(numbers, MOST_ROWS):
+        low, high = -inf if least is None else least, inf if greatest is None else greatest
         bar = None if scale is None or value is None else _bar(value, low, high, scale)
         yield Row(
             tuple(map(words.name, own)),

@@ -16,6 +16,7 @@ from discreet.pages.report.about import about_facts, quality_words
 from discreet.pages.report.appendix import Noise, OrdinaryNoise
 from discreet.pages.report.budget import BudgetUse, budget_of
 from discreet.pages.report.choropleth import Choropleth, maps_of
+from discreet.pages.report.derived import failed_words
 from discreet.pages.report.drawing import Artist
 from discreet.pages.report.pictures import Picture, illustrations
 from discreet.pages.report.sheets import Key, Sheet, key_numbers, sheets_of
@@ -53,6 +54,7 @@ class Page:
     account: str
     pictures: tuple[Picture, ...]
     sheets: tuple[Sheet, ...]
+    failed: tuple[str, ...]
     shapes: Map | None
     maps: Mapping[str, Choropleth]
     keys: tuple[Key, ...]
@@ -87,33 +89,34 @@ def page_of(release: Release, words: Words, artist: Artist | None = None) -> Pag
         notes=about.notes,
         quality=said(quality_words(document)),
         dataset=name(document["dataset"]),
-        what=said(sentences.what_words(document, about)),
-        people=said(sentences.people_words(document)),
+        what=sentences.what_words(document, about, words),
+        people=sentences.people_words(document, words),
         unprotected=unprotected_words(document, words),
-        comparison=said(promise.comparison_words(guarantee)),
+        comparison=promise.comparison_words(guarantee, words),
         promise=said(name(document["guarantee"]["words"])),
-        detection=said(promise.detection_words(guarantee)),
-        figures=_translate(promise.figures_of(guarantee), words),
+        detection=promise.detection_words(guarantee, words),
+        figures=promise.figures_of(guarantee, words),
         population=said(name(document["population"]["words"])) if "population" in document else "",
         inspected=said(name(document.get("inspected", ""))),
         profile=profile,
         budget=budget_of(document, guarantee, words),
         exact=exact_of(document, guarantee, about, words),
-        covered=said(sentences.covered_words(document["interval"])),
+        covered=sentences.covered_words(document["interval"], words),
         account=words("report.numbers.represent" if "original" in plan else "report.numbers.account"),
         pictures=pictures,
         sheets=sheets,
+        failed=failed_words(document, words),
         shapes=shapes,
         maps=maps,
         keys=key_numbers(document, guarantee, sheets, words),
         steps=tuple(said(step_words(step)) for step in plan["steps"]),
         columns=_columns(plan, words),
-        start=said(appendix.start_words(document, guarantee)),
+        start=appendix.start_words(document, guarantee, words),
         noises=tuple(_translate_noise(one, words) for one in appendix.noises_of(document)),
         laws=_translate(appendix.laws_of(document), words),
-        advertised=said(appendix.ordinary_words(document)),
+        advertised=appendix.ordinary_words(document, words),
         ordinary=tuple(replace(one, query=said(one.query)) for one in appendix.ordinary_of(document)),
-        record=_translate(appendix.record_of(document, guarantee), words),
+        record=appendix.record_of(document, guarantee, words),
         plan=name(json.dumps(plan, ensure_ascii=False, sort_keys=True)),
     )
 

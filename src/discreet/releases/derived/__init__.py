@@ -10,10 +10,14 @@ docs/proofs/derived.md.
 * `combine`: The inverse-variance mean of several releases of one quantity
 * `fieller`: The interval of a ratio by the law of its numerator less θ times its denominator, and over a box
 * `groups`: The groups of operands, matched by their labels; missing ones are listed
+* `in_documents`: Derived numbers in the document of a release: computed with it, recorded beside its numbers with
+  where they come from
 * `linear`: Numbers that are linear in integer noises, and certified half-widths of what is linear in them
-* `operands`: What a derived number is made of: a column of a release, or public constants
+* `operands`: The operands of a derived number: a column of a release, or public constants
 * `poststratified`: Means of strata put together by the exact, public sizes of the strata
 * `ratio`: The ratio of two quantities: rates, weighted means, indices, shares of shares
 * `reading`: The noise behind a published number, read from the document that publishes it
+* `requests`: Derived numbers that are asked for before the releases are there: which columns, of which releases, and
+  how
 * `result`: A table of derived numbers with their intervals, in words, as CSV and as JSON
 """

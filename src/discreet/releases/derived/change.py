@@ -12,16 +12,11 @@ from discreet.releases.derived.operands import Numbers, check_units
 from discreet.releases.derived.ratio import operand, ratio_figure
 from discreet.releases.derived.result import Derived, figure
 from discreet.releases.document import Release
+from discreet.releases.notes import OTHERWISE, RANDOM
 
 __all__ = ["RANDOM", "change"]
 
 _ONE = Fraction(1)
-
-OTHERWISE = (
-    "The two releases declare or prepare their columns, groups or conditions differently: the change is also one of what is "
-    "counted."
-)
-RANDOM = "Rows were imputed or sampled: the intervals speak of the prepared tables, which differ from release to release."
 
 
 def change(before: Numbers | Release, after: Numbers | Release, *, confidence: Amount = "0.95") -> Derived:

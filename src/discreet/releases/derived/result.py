@@ -87,11 +87,15 @@ class Derived:
     @property
     def table(self) -> pl.DataFrame:
         """One row for every group: its labels, then each number with the ends of its interval."""
+        return frame_of(self.frame_columns())
+
+    def frame_columns(self) -> list[dict[str, Any]]:
+        """The columns of `table`, as documents hold columns."""
         labels = [
             {"name": name, "kind": "text", "values": [group[place] for group in self.groups]}
             for place, name in enumerate(self.keys)
         ]
-        return frame_of([*labels, *self._numbers()])
+        return [*labels, *self._numbers()]
 
     def _numbers(self) -> list[dict[str, Any]]:
         ends: Sequence[tuple[str, str]] = (("", "value"), ("_low", "low"), ("_high", "high"))
@@ -103,19 +107,21 @@ class Derived:
 
     def to_json(self) -> str:
         """The numbers with everything that is needed to compute them again, as canonical JSON with a digest over itself."""
-        return seal(
-            {
-                "derived": self.kind,
-                "words": self.words,
-                "confidence": text(self.confidence),
-                "keys": list(self.keys),
-                "groups": [list(group) for group in self.groups],
-                "columns": self._numbers(),
-                "sources": [dict(source) for source in self.sources],
-                "missing": [[list(group) for group in groups] for groups in self.missing],
-                "notes": list(self.notes),
-            }
-        )
+        return seal(self.facts())
+
+    def facts(self) -> dict[str, Any]:
+        """The same as JSON values, without the digest."""
+        return {
+            "derived": self.kind,
+            "words": self.words,
+            "confidence": text(self.confidence),
+            "keys": list(self.keys),
+            "groups": [list(group) for group in self.groups],
+            "columns": self._numbers(),
+            "sources": [dict(source) for source in self.sources],
+            "missing": [[list(group) for group in groups] for groups in self.missing],
+            "notes": list(self.notes),
+        }
 
     def save(self, folder: str | Path, name: str | None = None, *, formulas: str = "escape") -> Path:
         """`folder` has NAME.csv, NAME.parquet and NAME.json, each complete or not at all; NAME is the kind if left out.

@@ -40,7 +40,7 @@ def _metadata(
         "dc:identifier": f"sha256:{document['digest']}",
         "schema:email": about.contact,
     }
-    notes = [*about.notes, document["guarantee"]["words"], _quality_note()]
+    notes = [*about.notes, *filter(None, [sheet.note]), document["guarantee"]["words"], _quality_note()]
     return {
         "@context": ["http://www.w3.org/ns/csvw", {"@language": about.language}],
         "url": _url(file),

@@ -9,7 +9,9 @@ from typing import Any
 from discreet.domain.about import About
 from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact.figures import name
+from discreet.exact.numbers import decimal_text, exact
 from discreet.releases.exports.digits import RAW, Shown, show_numbers
+from discreet.releases.frames import further_frames
 from discreet.releases.labelled import number_title, title_of, unit_of, value_label
 from discreet.releases.possible import show_bounds
 from discreet.releases.quality import Numbers, Quality, numbers_of, quality_in
@@ -69,13 +71,17 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A frame: its rows are those of each of its groups and measures. `name` is "table" for the main one."""
+    """A frame: it has a row for each of its groups and measures.
+
+    `name` is "table" for the main one; `note` says what derived numbers are made of.
+    """
 
     name: str
     title: str
     groups: Sequence[Groups]
     measures: Sequence[Measure]
     rows: int
+    note: str = ""
 
 
 def sheets_of(document: Mapping[str, Any], about: About, digits: str) -> list[Sheet]:
@@ -109,7 +115,7 @@ def find_sheet(document: Mapping[str, Any], about: About, digits: str, frame: st
 
 
 def _frames(document: Mapping[str, Any]) -> list[tuple[str, Columns]]:
-    return [(MAIN, document["columns"]), *((one["name"], one["columns"]) for one in document.get("frames", ()))]
+    return [(MAIN, document["columns"]), *((one["name"], one["columns"]) for one in further_frames(document))]
 
 
 def _sheet(document: Mapping[str, Any], about: About, digits: str, frame: str, pair: tuple[Columns, Columns]) -> Sheet:
@@ -127,7 +133,14 @@ def _sheet(document: Mapping[str, Any], about: About, digits: str, frame: str, p
         [_groups(document["plan"], about, one) for one in labels],
         [_measure(about, frame, one, _cells(rule, digits, one, values), rule) for one in numbers],
         len(columns[0]["values"]) if columns else 0,
+        next((_note(one) for one in document.get("derived", ()) if one["name"] == frame and "words" in one), ""),
     )
+
+
+def _note(one: Mapping[str, Any]) -> str:
+    """What derived numbers are, and how far their intervals hold."""
+    level = decimal_text(100 * exact(one["confidence"], "confidence"), 4)
+    return " ".join([f"{one['words']}; each interval holds with {level} %.", *one["notes"]])
 
 
 def _groups(plan: Mapping[str, Any], about: About, column: Mapping[str, Any]) -> Groups:
@@ -164,7 +177,7 @@ def _cells(rule: Quality, digits: str, numbers: Numbers, seen: Mapping[str, Sequ
 def _measure(about: About, frame: str, numbers: Numbers, cells: Sequence[Shown], rule: Quality) -> Measure:
     return Measure(
         numbers.column,
-        number_title(about, numbers.column, "" if frame == MAIN else frame),
+        number_title(about, numbers.column, "" if frame == MAIN or not numbers.statistic else frame),
         unit_of(about, numbers.column, numbers.statistic),
         str(numbers.statistic.get("statistic", "")),
         cells,

@@ -37,7 +37,7 @@ def _files(document: Mapping[str, Any], about: About, wishes: Wishes, _: str) ->
         sheets = [find_sheet(document, about, wishes.digits, wishes.frame)]
     held = io.BytesIO()
     book = _Book(_workbook(held, document))
-    book.page("Notes", _notes(document, about))
+    book.page("Notes", _notes(document, about, sheets))
     for sheet in sheets:
         for measure in sheet.measures:
             book.page(measure.title, _cross(sheet, measure))
@@ -142,7 +142,7 @@ def _number_form(cell: Digits) -> str:
 # The sheets ---------------------------------------------------------------------------------------------------------------
 
 
-def _notes(document: Mapping[str, Any], about: About) -> list[Row]:
+def _notes(document: Mapping[str, Any], about: About, sheets: Sequence[Sheet]) -> list[Row]:
     rule = quality_in(document)
     bounds = (f"up to {float(rule.good):.1%}", f"up to {float(rule.caution):.1%}", "beyond")
     said = [
@@ -150,6 +150,7 @@ def _notes(document: Mapping[str, Any], about: About) -> list[Row]:
         *(("Note", note) for note in about.notes),
         ("Guarantee", document["guarantee"]["words"]),
         ("Intervals", f"{float(document['interval']['level']):.0%}: {document['interval']['covers']}"),
+        *((sheet.title, sheet.note) for sheet in sheets),
         *((f"Quality {letter}", f"{words} ({end})") for (letter, words), end in zip(CLASSES.items(), bounds, strict=True)),
         (f"Quality {SUPPRESSED}", "not publishable, and left out" if rule.suppress else ""),
         ("Release", document["name"]),

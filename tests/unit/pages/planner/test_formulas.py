@@ -178,6 +178,7 @@ def test_typed_amounts_are_on_the_careful_side(page, name, spend):
     assert check(page, REQUESTS[name], spend, typed=True) <= 1.4
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("spend", BUDGETS[:2], ids=str)
 @pytest.mark.parametrize("name", ["resized", "copied", "resized variance"])
 def test_n_and_p_of_a_resize_are_the_quote(page, name, spend):
@@ -196,6 +197,7 @@ def test_half_and_twice_of_a_position_are_the_quote_too(page):
             assert all(error <= told <= error * (1 + 1e-6) for told, error in zip(shown, wanted, strict=True))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("name", "totals", "spend"),
     [
@@ -279,6 +281,7 @@ def planned_of(*spends, budget="1", measure=dp.ZCDP):
     return planner_document(chosen, [Planned(f"r{k}", quote(request, measure(spend))) for k, spend in enumerate(spends)])
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("measure", [dp.ZCDP, dp.PureDP, dp.GDP])
 @pytest.mark.parametrize("spends", [("0.1", "0.3"), ("1/3", "1/7", "0.001"), ("0.9", "0.9")])
 def test_what_is_shared_out_takes_the_rest_in_the_same_proportions_and_fits(page, measure, spends):
