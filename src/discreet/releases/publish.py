@@ -39,7 +39,7 @@ from discreet.releases.files import TableFile, complete_draft, table_json, write
 from discreet.releases.frames import column_json, frame_of
 from discreet.releases.guarantee import Guarantee, guarantee_json
 from discreet.releases.labels import LabelColumn, all_rows, find_printed
-from discreet.statistics.base import groupings_of
+from discreet.statistics.base import groupings_of, statistic_json
 from discreet.statistics.counted import ADD_UP
 
 if TYPE_CHECKING:
@@ -79,6 +79,12 @@ COVERS_BOTH = (
     "within the bounds of the schema, nulls left out; noise only"
 )
 """The target of the intervals where both tables are released."""
+
+COVERS_POPULATION = (
+    ", and in columns with “population” in their names the number of the population, approximately, with the error of the "
+    "draw as declared"
+)
+"""What is added where weighted statistics have a design."""
 
 COVERS_ANYWHERE = (
     "the value of the table with any answer of those who gave none, within the bounds of the schema; noise only"
@@ -273,6 +279,12 @@ def describe_quote(quote: Quote, report_delta: Fraction) -> dict[str, Any]:
 
 
 def covers(plan: Plan) -> str:
+    """The target of the intervals: a table, and beside it the population where a design is declared."""
+    drawn = any("design" in statistic_json(one) for one in plan.statistics)
+    return f"{_table_covered(plan)}{COVERS_POPULATION}" if drawn else _table_covered(plan)
+
+
+def _table_covered(plan: Plan) -> str:
     """The table that the intervals are about: also the original one where its rows are all there and no null was filled."""
     if plan.target is not None:
         return _COVERS_OF[plan.target.nulls, plan.target.prepared]

@@ -18,6 +18,7 @@ from discreet.statistics.registry import by_word
 __all__ = [
     "capital",
     "covered_words",
+    "drawn_words",
     "kept_words",
     "people_words",
     "title_words",
@@ -98,6 +99,11 @@ def kept_words(statistic: Mapping[str, Any], words: Words) -> str:
     if told is None:
         return ""
     return words(f"report.kept.{_KEPT[told]}") if told in _KEPT else words("report.kept.other", told=name(told))
+
+
+def drawn_words(statistic: Mapping[str, Any], words: Words) -> str:
+    """A sentence on what the interval of a number of the population rests on."""
+    return words("report.kept.drawn", told=words.said(name(statistic.get("population", ""))))
 
 
 def people_words(document: Mapping[str, Any], words: Words) -> str:
