@@ -43,6 +43,8 @@ if _typing.TYPE_CHECKING:
     from discreet.plan.plan import Plan
     from discreet.plan.table import Table
     from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
+    from discreet.quotes.row_numbers import choose_n
+    from discreet.releases.choosing import choose_clamp
     from discreet.releases.derived.before_sampling import before_sampling
     from discreet.releases.derived.change import change
     from discreet.releases.derived.combine import combine
@@ -60,6 +62,7 @@ if _typing.TYPE_CHECKING:
     from discreet.statistics.count_tables import tables
     from discreet.statistics.counts import count
     from discreet.statistics.covariance import covariance
+    from discreet.statistics.designs import DesignEffect, PoissonDesign, ReplacementDesign
     from discreet.statistics.histograms import histogram
     from discreet.statistics.means import mean
     from discreet.statistics.quantile import median, quantiles
@@ -88,6 +91,7 @@ __all__ = [
     "Date",
     "Demand",
     "Derived",
+    "DesignEffect",
     "DiscreetError",
     "Guarantee",
     "Impossible",
@@ -107,11 +111,13 @@ __all__ = [
     "Plan",
     "PlanError",
     "Poisson",
+    "PoissonDesign",
     "PureDP",
     "Quality",
     "Release",
     "ReleaseFailed",
     "ReplaceOne",
+    "ReplacementDesign",
     "RowsDiffer",
     "Schema",
     "SchemaError",
@@ -128,6 +134,8 @@ __all__ = [
     "before_sampling",
     "bins",
     "change",
+    "choose_clamp",
+    "choose_n",
     "combine",
     "consistent",
     "constants",
@@ -214,6 +222,8 @@ _HOMES = {
         "ApproxDP",
         "PureDP",
     ),
+    "discreet.quotes.row_numbers": ("choose_n",),
+    "discreet.releases.choosing": ("choose_clamp",),
     "discreet.releases.derived.before_sampling": ("before_sampling",),
     "discreet.releases.derived.change": ("change",),
     "discreet.releases.derived.combine": ("combine",),
@@ -241,6 +251,7 @@ _HOMES = {
     "discreet.statistics.count_tables": ("tables",),
     "discreet.statistics.counts": ("count",),
     "discreet.statistics.covariance": ("covariance",),
+    "discreet.statistics.designs": ("DesignEffect", "PoissonDesign", "ReplacementDesign"),
     "discreet.statistics.histograms": ("histogram",),
     "discreet.statistics.means": ("mean",),
     "discreet.statistics.quantile": ("median", "quantiles"),

@@ -1,4 +1,4 @@
-"""What is published exactly, as a program declares it: totals, which cells exist, which never occur, sums of coefficients.
+"""The facts that are published exactly, as a program declares them: totals, cells that exist or never occur, sums.
 
 An `Invariants` is made by one of the nouns below, or by several joined with `+`. Whatever it says is *unprotected*: it is
 true of the confidential table, exactly. What it means is worked out in `totals`, and what that costs in `quotes`; both are

@@ -123,6 +123,47 @@ def test_what_sliders_show_is_what_the_quote_of_the_written_plan_says(opened, tm
     assert page.seen == []
 
 
+MOVED = plan_text("moved-incomes")
+
+
+def test_whole_errors_follow_what_is_assumed(opened, tmp_path, monkeypatch):
+    monkeypatch.setitem(PLANS, "moved", MOVED)
+    page = opened("moved")
+    written = page.locator("[data-written]").inner_text()
+    assert page.locator(".whole").count() == 2
+    assert page.locator('[data-what="nulls"]').count() == 1, "nobody imputes in the second release"
+    move(page, "nulls", 0, 1)
+    move(page, "cut", 0, -2)
+    move(page, "cut", 1, 2)
+    shares = [{"nulls": "0.1", "above": "0.002"}, {"above": "0.05"}]
+    assert page.locator('[data-what="cut"][data-release="1"] output').inner_text() == "5%"
+    for place, (quoted, given) in enumerate(zip(quotes_of(tmp_path / "plan.toml"), shares, strict=False)):
+        truth = quoted.assuming(**given)
+        for k, line in enumerate(quoted.lines):
+            one = truth.of(line.statistic.name)
+            parts = [page.locator(f'[data-whole="{place}:{k}:{part}"]').inner_text() for part in ("whole", "noise", "more")]
+            if one.whole is None:
+                assert parts == ["–", "–", "–"]
+                continue
+            for shown, exactly in zip(parts, (one.whole, one.noise, one.off + one.draws), strict=True):
+                assert exactly * (1 - 1e-9) <= number(shown) <= exactly * 1.001
+    assert page.locator('svg[data-chart="0"] polygon').count() == 2
+    assert page.locator("[data-written]").inner_text() == written, "an assumption is no part of the plan"
+    page.get_by_role("button", name="Back").click()
+    assert page.locator('[data-what="cut"][data-release="1"] output').inner_text() == "1%"
+    assert page.seen == []
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1366), ("dark", 390), ("light", 1366)])
+def test_whole_errors_are_readable_on_phones_and_screens(opened, monkeypatch, scheme, width):
+    monkeypatch.setitem(PLANS, "moved", MOVED)
+    page = opened("moved", color_scheme=scheme, viewport={"width": width, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate(CONTRAST) >= 4.5
+    assert page.locator('[data-whole="0:1:whole"]').is_visible()
+    assert page.seen == []
+
+
 @pytest.mark.parametrize("name", ["zcdp", "pure"])
 def test_exact_totals_are_switched_by_keyboard(opened, tmp_path, name):
     page = opened(name)

@@ -311,4 +311,4 @@ def noise_after_a_draw(folder: Path, children: int, fresh: int) -> int:
 def few_of_each(folder: Path) -> int:
     """What the slow tests do many times, a few times, in one process."""
     assert small_disks(folder, 40_000) > 0
-    return killed_while_releasing(folder, 10, seed=0) + races_of_processes(folder, 2, 4) + noise_after_a_draw(folder, 2, 0)
+    return killed_while_releasing(folder, 5, seed=0) + races_of_processes(folder, 1, 4) + noise_after_a_draw(folder, 2, 0)

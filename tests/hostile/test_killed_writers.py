@@ -145,6 +145,7 @@ def test_a_release_that_is_killed_while_it_writes_is_completed_by_the_same_comma
     assert struck >= 3
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "command", [["report", "out"], ["consistent", "out"], ["quote", "plan.toml", "--html", "out/p.html"]]
 )

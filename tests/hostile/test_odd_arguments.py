@@ -137,7 +137,7 @@ def refusal(take, argument):
     return None
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("taker", TAKES)
 def test_odd_arguments_meet_a_rule(taker):
     messages = [message for odd in ODD if (message := refusal(TAKES[taker], odd)) is not None]

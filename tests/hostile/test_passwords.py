@@ -74,6 +74,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("url", URLS)
 def test_no_command_shows_the_password_of_a_source(folder: Path, url: str) -> None:
     with_source(folder, url)

@@ -220,7 +220,7 @@ def judged(failure: BaseException | None, *, looked: bool) -> str:
 
 
 # A generator that is hit while it is being thrown away has nobody to tell.
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(("event", "stride", "short"), [("call", 61, True), ("line", 211, True), ("line", 401, False)])
 def test_some_calls_and_lines_of_a_release_fail(

@@ -26,22 +26,22 @@ def killed_at(folder: Path, first: int, stride: int, most: int, *further: str) -
     return Counter(json.loads(done.stdout))
 
 
-@pytest.mark.parametrize("stride", [1607, pytest.param(1009, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("stride", [2411, pytest.param(1009, marks=pytest.mark.slow)])
 def test_a_command_that_is_killed_at_some_system_calls_is_finished_by_the_same_command(
     folder: Path, tally: Counter[str], stride: int
 ) -> None:
     counts = killed_at(folder, AFTER_THE_OPENING, stride, 20)
-    assert counts["kills"] >= 5
+    assert counts["kills"] >= 3
     assert counts["finished at no further charge"] > counts["lost in drawing"]
     tally.update({name: counts[name] for name in ("kills", "finished at no further charge", "lost in drawing")})
 
 
-@pytest.mark.parametrize("stride", [2203, pytest.param(1511, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("stride", [3301, pytest.param(1511, marks=pytest.mark.slow)])
 def test_a_command_that_brings_a_demand_and_is_killed_is_finished_with_its_signatures(
     folder: Path, tally: Counter[str], stride: int
 ) -> None:
     counts = killed_at(folder, AFTER_THE_OPENING, stride, 20, "signed")
-    assert counts["kills"] >= 5
+    assert counts["kills"] >= 3
     assert counts["finished at no further charge"] > counts["lost in drawing"]
     tally.update({name: counts[name] for name in ("kills", "finished at no further charge", "lost in drawing")})
 

@@ -95,7 +95,7 @@ def opened(source: Any, dataset: str = "d") -> dp.Session:
     return session_over(source, SCHEMA, dataset=dataset, budget=budget)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("kind", SOURCES)
 def test_threads_of_sessions_get_the_rows_of_their_own_source(tmp_path: Path, kind: str) -> None:
     """No wrong answer and no failure; at ε = 10^5 the noise is 0 but with a chance below e^-99999."""
@@ -328,6 +328,7 @@ print(code, session.spent.epsilon)
 """
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize(
     ("kind", "way"),
@@ -382,7 +383,7 @@ print(status and os.waitstatus_to_exitcode(status), one.spent.epsilon)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("delay", ["0", "0.1", "0.25"])
 def test_a_fork_while_other_threads_make_the_first_release_hangs_nobody(tmp_path: Path, delay: str) -> None:
     """A module that a thread imports at the moment of the fork stays locked in the child."""

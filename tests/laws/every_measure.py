@@ -13,6 +13,7 @@ from discreet.mechanisms import Sensitivity
 from discreet.noise import DiscreteGaussian
 from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
 from discreet.pages.report.promise import measure_words
+from discreet.pages.words import english
 from discreet.privacy.amounts import amount_text, spend_of
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import amount_of, coordinates, from_coordinates, from_json, kind_name, to_json
@@ -34,7 +35,7 @@ def assert_written(one: Any) -> None:
     assert len(one.fields) == len(one.symbols) == len(one.coordinate_symbols) == len(one.coordinates)
     assert spend_of(amount_of(one), one) == one
     assert amount_text(one).startswith(one.symbols[0])
-    assert one.long_name in measure_words(one)
+    assert one.long_name in measure_words(one, english())
     assert one.explain()
 
 

@@ -24,6 +24,7 @@ from discreet.exact.numbers import Amount, exact, sqrt_down, text
 from discreet.pages.explain import explain
 from discreet.pages.report.page import render
 from discreet.pages.report.promise import measure_words
+from discreet.pages.words import english
 from discreet.planfile.read import load_plan
 from discreet.privacy import ZCDP, convert, measures
 from discreet.privacy.base import Copies, NoiseMeasure, Root, Sampling, Sized
@@ -213,7 +214,7 @@ def test_a_quote_a_release_and_their_words_are_in_it(tmp_path: Path) -> None:
         release = session.release(COUNTS, spend=2, name="r")
         assert session.remaining == Cost(1)
     assert release.guarantee.measure == Cost(2)
-    assert measure_words(release.guarantee.measure) == "κ = 2 (cost of Gaussian noise)"
+    assert measure_words(release.guarantee.measure, english()) == "κ = 2 (cost of Gaussian noise)"
     assert "cost of Gaussian noise" in render(release)
 
 

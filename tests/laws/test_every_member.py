@@ -55,6 +55,7 @@ from discreet.mechanisms.sum_zero import SUM_ZERO, PairedLaplace, SumZeroLaplace
 from discreet.noise.bits import system_bits
 from discreet.pages.report.promise import comparison_words, detection_words, figures_of, measure_words
 from discreet.pages.report.words import title_words
+from discreet.pages.words import english
 from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.amounts import amount_text
 from discreet.privacy.amplify import Resampling
@@ -317,7 +318,7 @@ def test_every_budget_has_coordinates_words_noise_and_a_place_in_a_plan_file(kin
     budget: Any = MEASURES[kind]
     assert from_coordinates(kind, coordinates(budget)) == budget
     assert amount_text(budget)[0] in "ερμ"
-    assert "DP)" in measure_words(budget)
+    assert "DP)" in measure_words(budget, english())
     assert find_budget(kind_name(kind)) is kind
     plan = TABLE.agg(dp.count("v"))
     targets = row_targets(plan, budget, None)
@@ -353,14 +354,13 @@ def test_every_relation_is_here_and_promises_something_of_its_own() -> None:
     for relation in RELATIONS.values():
         asked = quote(dp.Table(SCHEMA, relation).agg(dp.count("v")), PureDP(1))
         guarantee = guarantee_of(asked, Fraction(1, 10**9))
-        words = (comparison_words(guarantee), detection_words(guarantee), str(figures_of(guarantee)), str(guarantee))
-        promises |= {(place, text) for place, text in enumerate(words)}
+        said = [of(guarantee, english()) for of in (comparison_words, detection_words, figures_of)]
+        promises |= {*enumerate([*map(str, said), str(guarantee)])}
     assert len(promises) == 4 * len(RELATIONS)
 
 
 FILLED = TABLE.clamp({"v": (1, 2)}).clamp({"g": ["x"]}).impute({"v": dp.Uniform(), "g": dp.Weights({"x": 1})}).resize(3)
 STEPS = FILLED.where({"v": (1, 1), "g": ["x"]}).steps + TABLE.sample("1/2").steps + TABLE.sample(rows=1).steps
-
 
 INVARIANTS = (
     dp.Totals("g")

@@ -21,6 +21,7 @@ from discreet.domain.neighbours import AddRemove, ReplaceOne, find_relation, rel
 from discreet.errors import ArgumentError
 from discreet.pages.report.page import render
 from discreet.pages.report.promise import comparison_words, detection_words, figures_of
+from discreet.pages.words import english
 from discreet.planfile.read import load_plan
 from discreet.privacy import PureDP
 from discreet.privacy.amplify import Resampling
@@ -153,7 +154,11 @@ def test_a_release_is_made_and_worded_in_it(tmp_path: Path) -> None:
     options: dict[str, Any] = {"dataset": "d", "neighbours": Moved(30), "ledger": tmp_path / "ledger.db"}
     with dp.Session(rows, SCHEMA, budget=PureDP(1), **options) as session:
         release = session.release(asked, spend=1, name="r")
-    words = (comparison_words(release.guarantee), detection_words(release.guarantee), figures_of(release.guarantee))
+    words = (
+        comparison_words(release.guarantee, english()),
+        detection_words(release.guarantee, english()),
+        figures_of(release.guarantee, english()),
+    )
     for said, word in zip(words, (Moved.compared, Moved.guess, Moved.holds), strict=True):
         assert word in str(said)
     assert "It has 30 rows" in render(release)

@@ -143,6 +143,7 @@ def renyi(p, r, order: int) -> float:
     return log(sum(p[key] ** order / r[key] ** (order - 1) for key in p)) / (order - 1)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("relation", [AddRemove(), ReplaceOne(rows=MOST)], ids=lambda one: one.word)
 def test_every_measure_is_kept(relation) -> None:
     how = "removed" if relation.appears else "replaced"
@@ -209,9 +210,9 @@ def tight_coverages() -> list[float]:
 
 def test_every_interval_holds_its_quantile_as_often_as_it_says() -> None:
     assert covers()
-    assert min(coverages(HEAPS[::2], WIDE, (0, 19, 39))) >= 0.95 - 1e-12
+    assert min(coverages(HEAPS[::4], WIDE, (0, 19, 39))) >= 0.95 - 1e-12
     for level in (Fraction(1, 2), Fraction(999, 1000)):
-        assert min(coverages(HEAPS[::5], WIDE, (20,), level)) >= float(level) - 1e-12
+        assert min(coverages(HEAPS[::9], WIDE, (20,), level)) >= float(level) - 1e-12
 
 
 def test_the_coverage_is_reached_by_a_table_but_for_rounding() -> None:

@@ -46,7 +46,7 @@ FEW_POINTS = 20_000  # of one case in the default run
 MANY_POINTS = 30_000_000
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("case", [*ALL_PLAIN, *ALL_RESIZED], ids=str)
 def test_no_pair_of_tables_exceeds_what_is_charged(case):
     found = [kept(quote_of(case, spend), tables_of(case, spend, 2), FEW_POINTS) for spend in SPENDS]
@@ -84,6 +84,7 @@ def test_three_rows_resized(name, resize):
         kept(quote_of(case, spend), all_tables(Literal(quote_of(case, spend)), few, 3), 3_000_000)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("case", PERSON_CASES, ids=str)
 def test_a_person_of_two_rows_is_charged_for_both(case):
     found = [kept(quote_of(case, spend), tables_of(case, spend, 3), FEW_POINTS) for spend in SPENDS]
@@ -104,6 +105,7 @@ def test_what_is_charged_is_attained():
             kept(with_scaled_noise(quote_of(case, SPENDS[0]), Fraction(99, 100)), tables_of(case, SPENDS[0], 2))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("case", [*ALL_PLAIN, *ALL_RESIZED, *PERSON_CASES], ids=str)
 def test_log_ratios_are_at_most_what_is_charged_exactly(case):
     spend = dp.PureDP("0.75")
@@ -165,6 +167,7 @@ def some_tables(tables: Tables, most: int) -> range:
 ON_CUBE = [*ALL_PLAIN, *ALL_RESIZED, *PERSON_CASES[:8]]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("case", [case for case in ON_CUBE if case.resize in (None, (2, "3/2"))], ids=str)
 def test_answers_on_the_cube_have_the_law_of_the_rows(case, monkeypatch):
     spend = dp.PureDP("0.75")

@@ -32,7 +32,7 @@ from .every_operation import (
 )
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(14)
 @pytest.mark.parametrize("operation", OPERATIONS, ids=key_of)
 def test_every_operation_is_total_and_an_engine_computes_its_meaning(operation: Operation) -> None:
     check_operation(operation)
@@ -103,6 +103,7 @@ MUTANTS = {
 """Expressions that fail on a value, or give another one than is meant."""
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("key", MUTANTS)
 def test_an_expression_that_is_not_total_or_means_something_else_is_noticed(
     key: str, monkeypatch: pytest.MonkeyPatch
@@ -164,6 +165,7 @@ def random_call(rng: random.Random, type_: str, height: int) -> Typed:
     )
 
 
+@pytest.mark.one_in(7)
 @pytest.mark.parametrize("seed", range(40))
 def test_whole_expressions_have_their_meaning(seed: int) -> None:
     rng = random.Random(seed)  # noqa: S311 (it draws test cases)
@@ -294,6 +296,7 @@ QUERIES = [
 ]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("query", QUERIES)
 def test_a_query_means_what_sql_means(query: str) -> None:
     """On values at which nothing fails, DuckDB gives the same for the user's own text as for the tree."""

@@ -143,6 +143,7 @@ PAIRS = {"add-remove": (AddRemove(), removals), "replace-one": (ReplaceOne(rows=
 SLACK = 1e-12  # the balls are far narrower; floats are taken of them
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("who", PAIRS)
 @pytest.mark.parametrize("name", LEVELS)
 def test_no_probability_changes_by_more_than_epsilon(name: str, who: str) -> None:
@@ -212,6 +213,7 @@ def p_value(counts: dict[int, int], law: dict[tuple[int, ...], arb], times: int)
     return float((arb(statistic) / 2).gamma_upper(arb(max(1, cells - 1)) / 2, regularized=1))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", LEVELS)
 @pytest.mark.parametrize("certified", [False, True], ids=["doubles", "enclosures"])
 def test_what_is_drawn_has_the_literal_law(name: str, certified: bool, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -254,6 +254,7 @@ def test_disjoint_margins_are_exact_where_they_say_so():
     assert sum(exact for _, exact, _ in results) > 0.98 * sum(count for count, _, _ in results)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("invariants", BOUNDS, ids=lambda one: "+".join(type(part).__name__[:-4] for part in one.parts))
 def test_bounds_are_never_below_the_maximum(invariants):
     count, _, above = checked(invariants, sizes_for(invariants, 60))

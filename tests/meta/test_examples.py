@@ -57,7 +57,7 @@ def printed(tmp_path_factory):
     return cache(lambda name: run(EXAMPLES / name, tmp_path_factory.mktemp("example")))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("program", PROGRAMS, ids=[program.name for program in PROGRAMS])
 def test_examples_run(program, printed):
     output = printed(program.name)

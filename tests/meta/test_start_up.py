@@ -68,6 +68,7 @@ def run(code, folder):
     return done.stdout.splitlines()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("arguments", "names"),
     [

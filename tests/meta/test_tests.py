@@ -94,3 +94,26 @@ def test_every_nth_case_of_a_test_that_says_so_runs_by_default() -> None:
     pytest_collection_modifyitems([*cases, *others])
     assert [place for place, case in enumerate(cases) if "slow" not in case.marks] == [0, 3, 6]
     assert all("slow" not in case.marks for case in others), "the first case of a test always runs"
+
+
+SECTIONS = ("[data]", "[budget]", "[[release]]")
+
+
+def plans_as_literals(source: str) -> list[int]:
+    """The lines of literals that are a whole plan file: with data, a budget and a release."""
+    if not all(section in source for section in SECTIONS):
+        return []
+    texts = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant | ast.JoinedStr))
+    return sorted({node.lineno for node in texts if all(section in ast.unparse(node) for section in SECTIONS)})
+
+
+def test_plans_are_files() -> None:
+    """A plan file in `tests/plans/` is read by an editor, by a person and by every test that wants it."""
+    found = {str(path): plans_as_literals(path.read_text("utf-8")) for path in (ROOT / "tests").rglob("*.py")}
+    assert {path: lines for path, lines in found.items() if lines} == {}
+
+
+@pytest.mark.parametrize("prefix", ["", "f"])
+def test_a_plan_as_a_literal_would_be_noticed(prefix: str) -> None:
+    assert plans_as_literals(f"PLAN = {prefix}'{' '.join(SECTIONS)}'") == [1]
+    assert plans_as_literals(f"PLAN = {prefix}'{' '.join(SECTIONS[:2])}'") == []

@@ -77,7 +77,7 @@ SLOW_ONLY = {
 }
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("name", quick(HONEST))
 def test_an_honest_kernel_is_not_refuted(name):
     found = audit_quote(quoted(HONEST[name]), runs=FEW)
@@ -92,7 +92,7 @@ def test_an_honest_kernel_is_not_refuted_by_a_million_runs(name):
     assert not found.refuted, found
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(21)
 @pytest.mark.parametrize("name", [*quick(DEFECTS), "a replaced record charged as an added one, zCDP"])
 def test_a_planted_defect_is_found(name, monkeypatch):
     defect = DEFECTS[name](monkeypatch)

@@ -124,7 +124,7 @@ def request_on_acs(neighbours):
     )
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("spend", [dp.PureDP(2), dp.ZCDP("0.5"), dp.ApproxDP(1, "1e-6")], ids=lambda s: type(s).__name__)
 def test_intervals_hold_the_value_of_the_resized_table(spend):
     """24 cells × 5 statistics; small groups of fewer than 10 persons are among them."""
@@ -164,6 +164,7 @@ def summed(spend):
     return coverage(request, spend, rows, 250)["sum_v"]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("spend", [dp.PureDP("0.1"), dp.ZCDP("0.001")], ids=lambda s: type(s).__name__)
 def test_sums_of_two_noises_are_covered_at_the_level_and_not_much_more(spend, monkeypatch):
     """The mutant lets each of the two noises lie within a half-width of its own, and is too wide."""
@@ -276,7 +277,7 @@ def tally(frame, neighbours, spend, repetitions):
 ADDED, REPLACED = dp.AddRemove(), dp.ReplaceOne(rows=2000)
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("neighbours", "spend"),
     [(ADDED, dp.PureDP(8)), (REPLACED, dp.ZCDP("0.5")), (REPLACED, dp.PureDP(15)), (ADDED, dp.GDP("0.1"))],

@@ -54,6 +54,7 @@ def tally(neighbours, spend, repetitions):
     return found
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("neighbours", "spend"),
     [(dp.AddRemove(), dp.PureDP(200)), (dp.ReplaceOne(rows=2000), dp.ZCDP(50)), (dp.AddRemove(), dp.GDP("0.5"))],

@@ -66,14 +66,14 @@ def delta_method(over: Linear, under: Linear) -> Interval | None:
     return ratio - size, ratio + size
 
 
-@pytest.mark.one_in(7)
+@pytest.mark.one_in(21)
 @pytest.mark.parametrize("laws", [(LAPLACE, LAPLACE), (GAUSSIAN, GAUSSIAN), (LAPLACE, GAUSSIAN)])
 @pytest.mark.parametrize("truth", TRUTHS)
 def test_certified_intervals_cover(laws, truth):
     assert coverage(certified, laws, truth)[0] >= LEVEL - Fraction(MARGIN)
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(15)
 @pytest.mark.parametrize("shared", [1, -2])
 @pytest.mark.parametrize("truth", TRUTHS)
 def test_certified_intervals_of_dependent_numbers_cover(truth, shared):
@@ -147,7 +147,7 @@ def cases():
             yield "mean of two", name, laws, str(true), share_held(mean_of_two, laws, (true, true), true)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", PAIRS)
 @pytest.mark.parametrize("counts", CHANGES)
 def test_intervals_of_changes_cover(name, counts):

@@ -78,7 +78,7 @@ def refused(missed, releases):
     return missed > binom.isf(ERROR, releases, float(1 - LEVEL))
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("neighbours", [dp.AddRemove(), dp.ReplaceOne(rows=4000)], ids=lambda one: type(one).__name__)
 @pytest.mark.parametrize("spend", [dp.ZCDP(2), dp.PureDP(8)], ids=lambda one: type(one).__name__)
 def test_all_intervals_of_a_release_hold_together(spend, neighbours):
@@ -103,6 +103,7 @@ def test_where_every_interval_is_one_noise_they_are_no_wider_than_they_have_to_b
         assert missed > binom.ppf(ERROR, 1500, 0.04)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("budget", [dp.ZCDP(10), dp.PureDP(10)], ids=lambda one: type(one).__name__)
 def test_noise_that_keeps_exact_totals_is_covered_too(budget):
     with session(dp.ReplaceOne(rows=4000), dp.Totals("g"), budget) as one:

@@ -230,6 +230,7 @@ def binary(shared, name):
     return persons(table, "count"), schema_of(table.drop("count"))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.shared
 @pytest.mark.parametrize(("name", "columns", "rows"), [("czech_autoworkers", 6, 1_841), ("rochdale", 8, 665)])
 def test_all_one_way_margins_of_binary_tables(shared, name, columns, rows):
@@ -310,6 +311,7 @@ def blocks(shared):
     return persons(named, "rows"), schema_of(named.drop("rows"))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.shared
 @pytest.mark.parametrize("budget", [dp.PureDP(2), dp.ZCDP(2)], ids=["pure", "zcdp"])
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""How many signatures of which keys are demanded, and who has not signed yet."""
+"""The demand for signatures: how many, of which keys, and who has not signed yet."""
 
 from __future__ import annotations
 

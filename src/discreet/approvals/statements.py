@@ -1,4 +1,4 @@
-"""What a signature says: one canonical text for each thing that can be approved (soundness 43).
+"""The statement that a signature makes: one canonical text for each thing that can be approved (soundness 43).
 
 The first line of a text says what kind of thing is approved, so that no signature can mean anything else. Below it stands
 the canonical JSON of all fields. No text has a field that may be left out.

@@ -15,7 +15,7 @@ left out: they add no randomness), and compares what it can distinguish with the
 * `choices`: Tables in which one record changes the choice of quantiles the most: the heaps of `heaps`, made of rows
   of the plan
 * `choosing`: Runs of choices of quantiles, one by one and jointly: what their outputs tell of two tables
-* `claims`: What a quote claims: the profile δ(ε) of the declared mechanism, for one person of the original data
+* `claims`: The claim of a quote: the profile δ(ε) of the declared mechanism, for one person of the original data
 * `draws`: The kernel under test, run a great many times: many runs are one call, for as many copies of the cells of a
   request
 * `engines`: The suite that tries an engine: the same rows through it and through the reference

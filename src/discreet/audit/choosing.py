@@ -32,7 +32,7 @@ _SCOUTED = 50
 _LEAST_SCOUTED, _LEAST_RUNS = 2000, 100
 _SCOUTING_ERROR = 0.05
 _MOST_ENDS = 2
-"""The ends of so many intervals are looked at together: more are seen too seldom to tell anything."""
+"""The ends of at most this many intervals are looked at together: more are seen too seldom to tell anything."""
 
 Integers = NDArray[np.int64]
 

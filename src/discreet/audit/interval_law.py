@@ -68,7 +68,7 @@ def _small(one: Measured, around: Measured, at: tuple[Fraction, ...]) -> tuple[M
 
 
 def _draw(kernel: Kernel, quote: Quote, counts: tuple[int, ...], copies: int, bits: Bits) -> NDArray[np.int64]:
-    """Of every run the values, and the ends of their intervals: shape (copies, quantiles, 3)."""
+    """The values of every run, and the ends of their intervals: shape (copies, quantiles, 3)."""
     own = np.array([(0, code, count) for code, count in enumerate(counts) if count], dtype=np.int64)
     many = np.tile(own, (copies, 1))
     many[:, 0] = np.repeat(np.arange(copies), len(own))

@@ -4,8 +4,7 @@ Results go to stdout. stderr stays empty unless something is wrong; then it has 
 what it means for the budget (`exits`).
 
 * `answers`: Answers in the interview of `discreet init`: asked for, checked, and written as entries of a plan file
-* `approval_notes`: What `discreet check` says of signatures: how many a plan or its ledger demands, and how many of them
-  are there
+* `approval_notes`: The notes of `discreet check` on signatures: how many a plan or its ledger demands, and how many exist
 * `approving`: `discreet approve` and `discreet ledger demand`: signatures that a plan or a ledger demands
 * `asking`: Who answers the questions of `discreet init`: somebody at a terminal, or nobody
 * `assuming`: `discreet quote --assuming`: the whole error of each release against the table as recorded, if something is
@@ -33,7 +32,7 @@ what it means for the budget (`exits`).
 * `options`: The arguments and options that several commands have
 * `output`: The output of the commands: text for people, or one JSON object with the same facts
 * `planning`: `discreet check` and `discreet quote`: everything that is known of a plan before anything is spent
-* `populations`: What the account of a secret sample promises to the population from which it was drawn
+* `populations`: The promise of the account of a secret sample to the population from which it was drawn
 * `registering`: `discreet register`: the entry of a release for the registry of deployments, and the page of its
   evaluation
 * `releasing`: `discreet release` and `discreet report`: the commands that spend and write

@@ -1,4 +1,4 @@
-"""What `discreet check` says of signatures: how many a plan or its ledger demands, and how many of them are there."""
+"""The notes of `discreet check` on signatures: how many a plan or its ledger demands, and how many exist."""
 
 from __future__ import annotations
 

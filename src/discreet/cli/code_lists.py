@@ -112,7 +112,7 @@ def note_unlisted(codes: CodeList) -> tuple[str, ...]:
 
 
 def _list_missing(codes: CodeList) -> list[int | float | str]:
-    """Each missing code once: those that are named, those of short ranges, and those of long ranges that have a label."""
+    """Each missing code once: named codes, all codes of short ranges, and the labelled codes of long ranges."""
     ranges = [code for low, high in codes.ranges if _is_short(low, high) for code in range(int(low), int(high) + 1)]
     return list(dict.fromkeys([*codes.missing, *ranges, *(code for code in codes.labels if _is_missing(code, codes))]))
 

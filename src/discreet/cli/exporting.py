@@ -23,7 +23,7 @@ __all__ = ["Words", "write_export"]
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words for a release: those of a file of labels, or of the release in one of its languages; else its main ones."""
+    """The words for a release: from a file of labels, or from the release in one of its languages; else its main words."""
 
     file: str | None = None
     language: str | None = None

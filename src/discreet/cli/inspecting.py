@@ -26,7 +26,7 @@ _MARK = "CONFIDENTIAL: exact numbers about the rows, which no guarantee covers. 
 
 
 def inspect_plan(path: Path, given: Mapping[str, str] | None = None, *, yes: bool, as_json: bool) -> Answer:
-    """What becomes of the cells of each column of a plan, for a terminal; the ledger notes that it was shown.
+    """Shows on a terminal what becomes of the cells of each column of a plan; the ledger notes that it was shown.
 
     Raises:
         ArgumentError: the plan says "never", stdout is not a terminal, JSON is asked for, or nobody agrees.

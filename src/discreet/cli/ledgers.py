@@ -157,7 +157,7 @@ def _existing(file: Path) -> Ledger:
 
 @dataclass(frozen=True, slots=True)
 class _Became:
-    """What became of a reservation or publication: its state, how often it was attempted, and what is to be said of it."""
+    """The outcome of a reservation or publication: its state, how often it was attempted, and the remark on it."""
 
     state: str
     attempts: int

@@ -1,4 +1,4 @@
-"""What the account of a secret sample promises to the population from which it was drawn, for `discreet ledger show`."""
+"""The promise of the account of a secret sample to the population from which it was drawn, for `discreet ledger show`."""
 
 from __future__ import annotations
 

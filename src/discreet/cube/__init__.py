@@ -2,7 +2,7 @@
 
 * `cells`: From the cells of a cube to the cells of a release: the cell in which rows count, and one code for each key
 * `cube`: The cube: integer counts and sums per cell of public codes
-* `value_paths`: What becomes of one value of a column on its way through the steps, as a public table
+* `value_paths`: The way of one value of a column through the steps, as a public table
 * `membership`: Which group of a release a final code belongs to, and which codes pass a condition: functions of plan and
   schema
 * `queries`: Primitive integer queries: what noise is added to, a class each

@@ -138,7 +138,7 @@ def _one_by_one(cells: NDArray[np.int64], records: NDArray[np.int64], weights: l
 
 
 def _kept(rows: NDArray[np.int64], sample: SampleEach | SampleRows, bits: Bits) -> NDArray[np.int64]:
-    """How many rows of each cell are in the sample (docs/proofs/samples.md, W5)."""
+    """The number of rows of each cell that are in the sample (docs/proofs/samples.md, W5)."""
     if isinstance(sample, SampleEach):
         return binomial(rows, dyadic_below(sample.rate), bits)
     return multivariate_hypergeometric(rows, min(sample.rows, int(rows.sum())), bits)

@@ -1,6 +1,6 @@
 """The public declarations, made before anything is read: columns, neighbours, steps, groups.
 
-* `about`: What a publication says about itself in one language: titles, notes, units, and labels of columns and
+* `about`: The words of a publication about itself in one language: titles, notes, units, and labels of columns and
   categories
 * `categories`: Categories as values: texts in NFC, integers or booleans, listed by the caller or in a file
 * `bin_steps`: Where bins of one width begin: steps of a grid, numbers of days, and months, quarters and years of the
@@ -10,15 +10,15 @@
 * `conditions`: A condition that somebody wrote as text, and the nearest way to say it: the bounds that it leaves
 * `declared_words`: The declared columns and the steps in words: one wording for commands, notebooks, explanations and
   reports
-* `draws`: How a file was drawn from a population, where who was drawn is secret; and designs from which nothing follows
+* `draws`: Draws of a file from a population that keep secret who was drawn; and designs from which nothing follows
 * `geojson`: Maps from GeoJSON (RFC 7946): polygons in degrees, turned into outlines on a small grid
 * `groups`: Groups of rows: categories, and bins of numbers and dates
 * `imputation`: Imputation laws, the distributions that replace nulls
 * `maps`: Shapes of groups on a map: outlines in whole numbers on a small grid, each with the key of a category
 * `missing`: Missing codes: values of the source that stand for "not known", such as -8 and 999, and that are read as null
 * `neighbours`: The two neighbouring relations that a custodian can declare, with all their facts
-* `reading`: How the text of CSV files is to be read: a public declaration, and part of what a column is
-* `row_samples`: The samples that a request can take of the rows of its table: each row by itself, or so many rows
+* `reading`: The reading of CSV text: a public declaration, and part of what a column is
+* `row_samples`: The samples that a request can take of the rows of its table: each row by itself, or a fixed number of rows
 * `rowwise`: A row-wise SELECT: a closed language of total functions, whose results depend on the cells of one row alone
 * `schema`: The declared columns of a table
 * `steps`: The steps that prepare the table: clamp, impute, where, and resize or sample

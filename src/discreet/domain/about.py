@@ -1,4 +1,4 @@
-"""What a publication says about itself in one language: titles, notes, units, and labels of columns and categories.
+"""The words of a publication about itself in one language: titles, notes, units, and labels of columns and categories.
 
 All of it is public and none of it changes a number, so no digest of a plan has it: a title can be mended, and a language
 added, after a release. What is missing in one language is taken from another (`About.over`).
@@ -108,7 +108,7 @@ class Labels:
         return Labels(self.label or other.label, self.unit or other.unit, both, self.unknown or other.unknown)
 
     def to_json(self) -> dict[str, object]:
-        """What there is."""
+        """The entries that are present."""
         parts = {"label": self.label, "unit": self.unit, "categories": dict(self.categories), "unknown": self.unknown}
         return {key: value for key, value in parts.items() if value}
 
@@ -216,7 +216,7 @@ class About:
         return self.statistics.get(name, _NO_LABELS)
 
     def to_json(self) -> dict[str, object]:
-        """What there is, as a release document holds it."""
+        """The entries that are present, as a release document holds them."""
         parts: dict[str, object] = {name: getattr(self, name) for name in TEXTS}
         parts["notes"] = list(self.notes)
         for name in ("columns", "statistics", "releases"):

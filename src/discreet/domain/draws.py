@@ -1,4 +1,4 @@
-"""How a file was drawn from a population, where who was drawn is secret; and designs from which nothing follows.
+"""Draws of a file from a population that keep secret who was drawn; and designs from which nothing follows.
 
 Charges and noise protect the rows of the file in any case. A draw that is declared adds what the total of all charges
 promises to everybody who could have been drawn (W2 of docs/proofs/samples.md). It needs that the data of one person change

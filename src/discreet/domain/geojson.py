@@ -156,7 +156,7 @@ def _rings(geometry: Any, place: int, path: Path) -> Iterator[list[Point]]:
 
 def _require_list(value: Any, place: int, path: Path) -> list[Any]:
     if not isinstance(value, list):
-        raise _wrong(path, f"the coordinates of feature {place + 1} are not those of a polygon")
+        raise _wrong(path, f"the coordinates of feature {place + 1} do not make a polygon")
     return value
 
 

@@ -1,4 +1,4 @@
-"""How the text of CSV files is to be read: a public declaration, and part of what a column is."""
+"""The reading of CSV text: a public declaration, and part of what a column is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The samples that a request can take of the rows of its table: each row by itself, or so many rows.
+"""The samples that a request can take of the rows of its table: each row by itself, or a fixed number of rows.
 
 This is algorithm A′ of the sampling post (seed 003): nothing is filled in, and the mechanism sees the sample only. W5 of
 docs/proofs/samples.md says what it guarantees for the table. (A source that is itself a secret sample is in `draws`.)
@@ -21,7 +21,7 @@ __all__ = ["Compared", "SampleEach", "SampleRows", "dyadic_below", "sample_words
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """How two samples of neighbouring tables differ: in rows by this relation and, with `vanishes`, also in their number."""
+    """The difference of samples of neighbours: in rows by this relation and, with `vanishes`, also in their number."""
 
     neighbours: Neighbours
     vanishes: bool
@@ -94,7 +94,7 @@ def dyadic_below(rate: Fraction) -> Fraction:
 
 
 def sampling_step(rate: Amount | None, rows: object) -> SampleEach | SampleRows:
-    """The sample of each row with probability `rate`, or of so many rows; exactly one of the two is given.
+    """The sample of each row with probability `rate`, or of `rows` rows; exactly one of the two is given.
 
     Raises:
         PlanError: both or none, a rate outside [2^-64, 1), or a number of rows that is not whole and at least 1.

@@ -48,7 +48,7 @@ class Schema:
         return _read_again(dict(self.columns), reading if reading is not None and reading.to_json() else None, self.query)
 
     def select(self, query: str | Select | None) -> Schema:
-        """The same columns, computed from those of the source by a row-wise query, whose expressions are part of them.
+        """The same columns, computed from columns of the source by a row-wise query, whose expressions are part of them.
 
         Raises:
             PlanError: the query is not row-wise, or has no column of a name that the schema declares.

@@ -159,7 +159,7 @@ class TableFacts:
 
     @property
     def compared(self) -> Compared:
-        """How two prepared tables of neighbours differ; after a resize n is fixed, so that a row is replaced."""
+        """The relation between two prepared tables of neighbours; after a resize n is fixed, so that a row is replaced."""
         if self.drawn is not None and not isinstance(self.drawn, Resize):
             return self.drawn.compared(self.neighbours)
         return Compared(self.neighbours if self.rows is None else ReplaceOne(self.rows), vanishes=False)

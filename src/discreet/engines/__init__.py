@@ -11,10 +11,10 @@ folder, and is loaded when a source needs it.
 * `dialect`: The expressions in which SQL engines differ, which `sql` leaves to the engine that will run the statement
 * `duckdb`: The default engine, and every source that DuckDB reads
 * `files`: Files as sources: what can be checked for changes while it is read, each file under one name
-* `inspection`: What becomes of the cells of a source, counted for its curator: exact numbers, which are outside every
+* `inspection`: Counts of what becomes of the cells of a source, for its curator: exact numbers, which are outside every
   guarantee
 * `keys`: The keys of a cube as columns of 64-bit integers, the way an engine groups by them
-* `kind`: What an engine says of itself: the sources that it reads, how it opens each of them, and what it demands of a
+* `kind`: The description of an engine: the sources that it reads, how it opens each of them, and what it demands of a
   schema
 * `missing`: Missing codes of numbers and dates: which cells are null because the declaration says so, in Python and in
   SQL

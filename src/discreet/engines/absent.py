@@ -60,4 +60,4 @@ class AbsentSource:
         raise SourceError("source: is not here, and nothing can be read of it")
 
     def close(self) -> None:
-        """Nothing was opened."""
+        """Does nothing: nothing was opened."""

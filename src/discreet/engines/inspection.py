@@ -1,4 +1,4 @@
-"""What becomes of the cells of a source, counted for its curator: exact numbers, which are outside every guarantee.
+"""Counts of what becomes of the cells of a source, for its curator: exact numbers, which are outside every guarantee.
 
 Only `discreet inspect` asks for them. What a cell means is the meaning that `reference` gives it; what the declaration does
 to it has one of the words below.

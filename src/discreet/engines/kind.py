@@ -1,4 +1,4 @@
-"""What an engine says of itself: the sources that it reads, how it opens each of them, and what it demands of a schema.
+"""The description of an engine: the sources that it reads, how it opens each of them, and what it demands of a schema.
 
 `registry` lists the kinds of all engines. A kind is small and always loaded; its functions load the engine when a source
 needs it. They look at types, names and the first bytes of a database, never at a row.

@@ -60,7 +60,7 @@ class ReferenceEngine:
         return ""
 
     def close(self) -> None:
-        """Nothing to close: the engine does not open anything."""
+        """Does nothing: the engine has not opened anything."""
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
         """The cells of these columns; a day as text."""

@@ -12,7 +12,7 @@ puts these together as `Ledger`.
   fast to check
 * `board`: Who must sign in a ledger before anything is charged: seen, and changed
 * `consents`: Which signatures a ledger demands, and whether an entry has them
-* `declarations`: What of a declaration is fixed by the first entry of a data set, and how the rest of it changes
+* `declarations`: The part of a declaration that the first entry of a data set fixes, and how the rest changes
 * `draws`: Which data sets are about one secret draw of persons, and so have one budget
 * `formats`: The tables of a ledger file, version by version, and the statements that lead from one to the next
 * `one_file`: The rules for the file of a ledger: one regular file with one name, its journal next to it, for its owner alone

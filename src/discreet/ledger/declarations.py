@@ -1,4 +1,4 @@
-"""What of a declaration is fixed by the first entry of a data set, and how the rest of it changes.
+"""The part of a declaration that the first entry of a data set fixes, and how the rest changes.
 
 A declaration is a JSON object. Everything in it is fixed but the columns under "schema" that nothing else in it uses: they
 belong to each plan, and a change is recorded as an amendment (soundness 17; H1 and H2 of docs/proofs/declaration.md

@@ -2,9 +2,9 @@
 
 A noise is the law of one published answer; a mechanism offers noises for a guarantee. Each has its own file.
 
-* `base`: What a mechanism is, what a noise can do, and which words pages have for it
+* `base`: The base of every mechanism: what a noise can do, and which words pages have for it
 * `registry`: All mechanisms and all noises, and the choice of the least noise
-* `sensitivity`: How much one row can change the answers of a request
+* `sensitivity`: The sensitivity: how much one row can change the answers of a request
 * `laplace`: Discrete Laplace noise of independent cells
 * `gaussian`: Rounded Gaussian noise of independent cells
 * `held`: Either of them where exact totals leave cells that can hold a record
@@ -15,7 +15,7 @@ A noise is the law of one published answer; a mechanism offers noises for a guar
 * `quantile_choice`: Quantiles chosen by their rank, an exponential mechanism for each
 * `interval_choice`: Intervals of quantiles, chosen around values that are public
 * `adding`: Noise meets values, in integers that cannot overflow
-* `losses`: What an audit knows of a noise: the loss of a move, and copies of cells
+* `losses`: The facts of a noise that an audit needs: the loss of a move, and copies of cells
 * `_placing`: Noise of the cells of a structure in the places of the answer
 * `_runs`: The candidates of one choice of a quantile in every cell: runs of codes of equal loss
 """

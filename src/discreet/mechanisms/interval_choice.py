@@ -179,7 +179,7 @@ def find_margin(q: Fraction, reach: Fraction, level: Fraction) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Records:
-    """The records of all cells on one line, the codes of a cell after those of the cell before, and how many lie before."""
+    """The records of all cells on one line, one cell after another, and how many lie before."""
 
     key: NDArray[np.int64]
     before: NDArray[np.int64]

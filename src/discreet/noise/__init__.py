@@ -6,7 +6,7 @@ the same names give masses, tails and the smallest intervals with a stated cover
 Samplers are loaded when they first draw: a quote needs the laws alone.
 
 * `_lazy`: A uniform real number of which only the bits that a comparison needs are ever drawn
-* `_parameters`: What the samplers accept: positive exact scales and sizes that fit into memory
+* `_parameters`: The parameters that samplers accept: positive exact scales and sizes that fit into memory
 * `bits`: Independent uniform random bits: the only source of randomness in discreet
 * `counts`: Laws and draws of numbers of records: binomial, multinomial, hypergeometric
 * `lattice`: Integer vectors with given sums: laws and draws on the lattice that exact totals leave free

@@ -19,6 +19,7 @@ from discreet.mechanisms import Change, Sensitivity
 from discreet.pages.report.appendix import Noise, laws_of, noises_of, ordinary_words, start_words
 from discreet.pages.report.promise import comparison_words, detection_words
 from discreet.pages.report.words import people_words
+from discreet.pages.words import english
 from discreet.plan.plan import plan_json, resize_of
 from discreet.privacy import to_json
 from discreet.privacy.amounts import amount_text, report_delta_of
@@ -107,8 +108,8 @@ class _Told:
 
 def _explain_tables(told: _Told) -> Iterator[str]:
     quote = told.quote
-    yield people_words(told.document)
-    yield comparison_words(guarantee_of(quote, told.report_delta))
+    yield people_words(told.document, english())
+    yield comparison_words(guarantee_of(quote, told.report_delta), english())
     yield from population_text(quote)
     if quote.beside is not None:
         yield from totals_text(quote, quote.beside)
@@ -159,7 +160,7 @@ def _explain_resize(told: _Told) -> Iterator[str]:
 
 
 def _explain_sample(told: _Told) -> Iterator[str]:
-    """How two samples are compared, the law of K, and what sampling gains in this measure (W5)."""
+    """The comparison of two samples, the law of K, and what sampling gains in this measure (W5)."""
     sampled, step = told.sampled, told.quote.plan.facts.drawn
     if not isinstance(sampled, Subsample) or not isinstance(step, SampleEach | SampleRows):
         return
@@ -225,7 +226,7 @@ def _norms(size: Sensitivity, *, sign: str = "≤") -> str:
 def _explain_division(told: _Told) -> Iterator[str]:
     quote = told.quote
     yield f"The spend is {amount_text(quote.spend)}."
-    yield start_words(told.document, guarantee_of(quote, told.report_delta))
+    yield start_words(told.document, guarantee_of(quote, told.report_delta), english())
     if quote.joint < 1:
         norms = _inner(quote).norm
         yield (
@@ -262,11 +263,11 @@ def _explain_guarantee(told: _Told) -> Iterator[str]:
     quote = told.quote
     guarantee = guarantee_of(quote, told.report_delta)
     yield str(guarantee)
-    yield detection_words(guarantee)
+    yield detection_words(guarantee, english())
     if quote.beside is not None:
         advertised, effective = amount_text(quote.advertised), amount_text(quote.spend)
         yield f"Advertised, if nobody counted the totals: {advertised}; effective: {effective}."
-        yield ordinary_words(told.document)
+        yield ordinary_words(told.document, english())
 
 
 def _facts(told: _Told, changes: tuple[Change, ...]) -> dict[str, Any]:

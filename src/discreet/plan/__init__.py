@@ -7,7 +7,7 @@
 * `sizes`: The limits on the size of a release and of its cubes
 * `table`: The table as a program sees it: immutable, without rows
 * `used`: The part of a plan that its release depends on: the columns that it uses and the steps on them
-* `worded`: What can have words in the releases of some requests: columns, categories, bins, numbers and frames
+* `worded`: The columns, categories, bins, numbers and frames that can have words in the releases of some requests
 """
 
 from __future__ import annotations

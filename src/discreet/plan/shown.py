@@ -21,7 +21,7 @@ from discreet.statistics.base import Statistic, groupings_of
 __all__ = ["NULLS", "check_nulls", "count_shown", "empty_labels", "find_dropped", "hidden_labels", "hides_rows"]
 
 NULLS = ("show", "drop")
-"""What becomes of the null group of a column."""
+"""The treatment of the null group of a column."""
 
 
 def check_nulls(nulls: object, groups: Iterable[Group], statistics: Iterable[Statistic]) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from discreet.statistics.base import Statistic
 __all__ = ["Grouped", "Nulls", "Table"]
 
 Nulls = Literal["show", "drop"] | Mapping[str, Literal["show", "drop"]]
-"""What becomes of null groups: of all, or of each column that is named."""
+"""The treatment of null groups: one for all columns, or one for each column that is named."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What can have words in the releases of some requests: columns, categories, bins, numbers and frames."""
+"""The columns, categories, bins, numbers and frames that can have words in the releases of some requests."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@
 * `faults`: All faults of a plan file at once: the reader finds one, it is taken out of the way, and the plan is read
   again
 * `invariants`: The `[invariants]` section of a plan file: the exact totals and the other exact statements
-* `original`: What `original` and `prepared` of a release in a plan file mean
+* `original`: The meaning of `original` and `prepared` in a release of a plan file
 * `parameters`: The `[parameters]` section of a plan file: what one plan for many months leaves open, and the values
   that fill it
 * `read`: A plan file (TOML) and its meaning

@@ -15,11 +15,10 @@ lower bounds. The theorems are proved in docs/proofs/privacy.md and docs/proofs/
 * `_zcdp`: Certified scalar kernels of Theorem C1: ρ-zCDP (or one RDP order) to (ε, δ) and back, in doubles with an
   error bound
 * `_zcdp_arrays`: The kernels of `_zcdp` over arrays of doubles, in chunks that stay in the cache
-* `amounts`: What a spend means: an amount of the budget's measure, always for the original data, and its text
-* `amplify`: What sampling before a mechanism changes: amplification, and the resize step with its copies
-  (docs/proofs/privacy.md)
+* `amounts`: The amounts of spends: in the budget's measure, always for the original data, with their texts
+* `amplify`: The effect of sampling before a mechanism: amplification, and the resize step with its copies
 * `approx`: Approximate differential privacy: (ε, δ)
-* `base`: What the library asks of a measure of privacy: that it is written, that it is spent, that noise guarantees it
+* `base`: The base of every measure of privacy: that it is written, that it is spent, that noise guarantees it
 * `bounded_range`: What a mechanism of bounded range costs: one whose log-ratios of probabilities neighbours change by
   at most `reach`
 * `calculus`: Profiles, composition and calibration of mechanisms: the public calculus, which no release needs

@@ -6,7 +6,8 @@
   numbers
 * `certainty`: The certainty of each noisy part with which an interval, or all intervals of a release, hold with probability
   `LEVEL`
-* `groups`: The sizes of groups that errors are stated for: those of the plan where they are public, else a few round
+* `clamps`: The clamp with the least bound of the whole error, from public or released counts of where values lie
+* `groups`: The sizes of groups that errors are stated for: the sizes in the plan where they are public, else a few round
   ones
 * `lattice`: From a request and the totals to the structure of its row counts; see `structure`
 * `moved`: What the steps of a plan do to the numbers of a column: public facts, from the plan alone
@@ -14,7 +15,8 @@
 * `primitives`: From statistics to the primitive integer queries behind them: the facts that recipes use, and the weights
 * `public_sums`: The public facts about the counts of a request: sums of cells that are known exactly, and upper bounds
 * `quote`: The cost of a request and its expected errors, in values and in words
-* `sampling`: What a sample of rows costs in accuracy, in words
+* `row_numbers`: The n of a resize, where the number of rows is private: from a range of it that is public or released
+* `sampling`: The accuracy that a sample of rows costs, in words
 * `space`: The sensitivity space of a request with exact totals: how far its answers move between semi-adjacent tables
 * `spend_for_errors`: The smallest spend that meets the requested errors
 * `statuses`: The cost of the queries of a request together, where what a row does to a column is told apart by its nulls

@@ -1,4 +1,4 @@
-"""The sizes of groups that errors are stated for: those of the plan where they are public, else a few round ones."""
+"""The sizes of groups that errors are stated for: the sizes in the plan where they are public, else a few round ones."""
 
 from __future__ import annotations
 

@@ -149,8 +149,8 @@ class Quote:
         """For each statistic a bound of the half-width of its intervals in a group of this size, whatever its rows are.
 
         The size counts the rows in which the column of the statistic is not null. The bound holds where the noise is
-        within what the intervals allow for. For quantiles it is about the error of the rank; for correlations it is that of
-        a group whose rows are spread evenly over the bounds.
+        within what the intervals allow for. For quantiles it is about the error of the rank; for correlations it is the
+        error of a group whose rows are spread evenly over the bounds.
         """
         return {line.statistic.name: line.recipe.widest(self.noises(line), size) for line in self.lines}
 
@@ -264,7 +264,7 @@ def _leaves_nulls_out(quote: Quote, line: Line) -> bool:
 
 
 def sample_text(quote: Quote) -> list[str]:
-    """What the sample of rows gains and costs (W6 of docs/proofs/samples.md); nothing without a sample."""
+    """The gain and the cost of the sample of rows (W6 of docs/proofs/samples.md); empty without a sample."""
     drawn, direct = quote.plan.facts.drawn, quote.unsampled
     if drawn is None or direct is None or isinstance(drawn, Resize):
         return []

@@ -1,4 +1,4 @@
-"""What a sample of rows costs in accuracy, in words (W6 of docs/proofs/samples.md)."""
+"""The accuracy that a sample of rows costs, in words (W6 of docs/proofs/samples.md)."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from discreet.quotes.off import Off, Rows, all_rows, count_off, is_stated, known
 from discreet.statistics.base import Statistic, groupings_of
 from discreet.statistics.recipe import GroupSize, Noises, Recipe
 
-__all__ = ["AssumedErrors", "WholeError", "can_be_assumed", "whole_errors"]
+__all__ = ["AssumedErrors", "WholeError", "can_be_assumed", "columns_of", "noise_of", "offs_of", "whole_errors"]
 
 _MOST_ROWS = 10**15
 _NONE = Off(0.0, 0.0, 0.0)
@@ -176,7 +176,7 @@ def whole_errors(quote: Quoted, given: Mapping[str, object], rows: object = None
     """
     plan = quote.plan
     _check_outer(plan)
-    found = assumed_of(_columns(plan), given)
+    found = assumed_of(columns_of(plan), given)
     known = None if rows is None else read_range(rows, "rows", (Fraction(1), Fraction(_MOST_ROWS)))
     errors = []
     for size in _sizes(plan, quote.sizes, known):
@@ -188,24 +188,41 @@ def whole_errors(quote: Quoted, given: Mapping[str, object], rows: object = None
 
 def can_be_assumed(plan: Plan) -> dict[str, tuple[str, ...]]:
     """For each column of numbers that a statistic reads the names of what can be assumed of it."""
-    return {one.column: one.open for one in _columns(plan)}
+    return {one.column: one.open for one in columns_of(plan)}
+
+
+def offs_of(
+    plan: Plan, columns: Sequence[Moved], sizes: Sequence[GroupSize], given: Mapping[str, object]
+) -> list[list[Off | None]]:
+    """For each size of a group how far each statistic of a plan is off; None where no form is known.
+
+    Raises:
+        PlanError, ArgumentError: the cases of `whole_errors`.
+    """
+    _check_outer(plan)
+    found = assumed_of(columns, given)
+    return [[_off(plan, one, found, _rows(plan, size, None)) for one in plan.answered] for size in sizes]
+
+
+def noise_of(quote: Quoted, line: QuotedLine, size: GroupSize, *, drawn: bool) -> float:
+    """The half-width of the noise; where something is drawn, the noise fails with half of the probability beside it."""
+    return line.recipe.widest(quote.noises_at((1 + line.level) / 2 if drawn else line.level), size)
 
 
 def _error(quote: Quoted, line: QuotedLine, found: Mapping[str, Assumed], group: tuple[GroupSize, Rows]) -> WholeError:
     """The error of one statistic in a group."""
     one, (size, rows) = line.statistic, group
-    covers = covered_by(quote.plan, one)
-    off = _NONE if covers != PREPARED else _off(quote.plan, one, found, rows)
-    # Two parts may fail beside each other where something is drawn: each with half of the probability.
-    level = line.level if off is None or not off.draws else (1 + line.level) / 2
-    kept = _counted(quote.plan, one, found, size)
-    noise = line.recipe.widest(quote.noises_at(level), kept)
-    shown = off or Off(0.0, 0.0, 0.0)
-    return WholeError(one.name, covers, size.rows, noise, None if off is None else off.expected, shown.draws, shown.anywhere)
+    off = _off(quote.plan, one, found, rows)
+    shown = off or _NONE
+    noise = noise_of(quote, line, _counted(quote.plan, one, found, size), drawn=shown.draws > 0)
+    expected, covers = None if off is None else off.expected, covered_by(quote.plan, one)
+    return WholeError(one.name, covers, size.rows, noise, expected, shown.draws, shown.anywhere)
 
 
 def _off(plan: Plan, one: Statistic, found: Mapping[str, Assumed], rows: Rows) -> Off | None:
-    """How far a statistic of the prepared table is off; None where no form is known."""
+    """How far a statistic is off, 0 where it is of the table as recorded; None where no form is known."""
+    if covered_by(plan, one) != PREPARED:
+        return _NONE
     if rows.resize is None and not any(_is_changed(plan, column) for column in _read_by(one)):
         return _NONE
     if not is_stated(one.kind):
@@ -241,7 +258,7 @@ def _rows(plan: Plan, size: GroupSize, known: Range | None) -> Rows:
     return resized_rows(resize, known or (Fraction(public or 1), Fraction(public or 1)), public=public is not None)
 
 
-def _columns(plan: Plan) -> list[Moved]:
+def columns_of(plan: Plan) -> list[Moved]:
     """The columns of numbers that statistics read, and what the steps do to them."""
     names = dict.fromkeys(plain_name(name, plan.schema) for one in plan.answered for name in _read_by(one))
     found = (moved_by(plan, name) for name in names)

@@ -3,9 +3,10 @@
 * `_solvers`: Least squares and controlled rounding where totals overlap, so that no closed form is known
 * `assemble`: From noisy integers to the statistics of a request with their intervals: a pure function of public
   numbers
+* `choosing`: Bounds of a clamp that are chosen from public or released numbers: what `dp.choose_clamp` reads them from
 * `consistent`: Noisy counts made a table of non-negative integers that has the published totals exactly
 * `derived`: Derived numbers: ratios, changes and means of what releases publish, with certified intervals
-* `document`: What came out: numbers with error bars, the guarantee, and all that a third party needs to check both
+* `document`: The result: numbers with error bars, the guarantee, and all that a third party needs to check both
 * `evaluate`: A quote carried out on its cubes: exact integers, then noisy integers
 * `exports`: A release in the formats of others: what readers, offices and portals open
 * `files`: A table that is too large for one document: Parquet files of a limited number of rows each, and their
@@ -20,8 +21,8 @@
   possible
 * `publish`: A quote carried out on its cubes and written down as a release: the last step before the ledger commits
   it
-* `quality`: How far a number can be relied on: a class for every number of a release, from its interval and what is
-  public of it
+* `quality`: The reliability of numbers: a class for every number of a release, from its interval and what is public about
+  it
 * `worded`: A document as people see it: labels in the place of categories, classes next to numbers, suppressed values
   left out
 * `views`: Other looks at a release: computed from the published document alone, at no charge, and labelled as what

@@ -1,4 +1,4 @@
-"""What came out: numbers with error bars, the guarantee, and all that a third party needs to check both.
+"""The result: numbers with error bars, the guarantee, and all that a third party needs to check both.
 
 A release is one canonical JSON document with a digest over itself; everything in it is public. The table, the guarantee
 and the files are views of that document. The table of a *large* release is in separate files, whose digests it holds.

@@ -53,7 +53,7 @@ def all_rows(columns: Sequence[LabelColumn]) -> slice:
 
 
 def find_printed(columns: Sequence[LabelColumn], rows: slice) -> NDArray[np.bool_] | slice:
-    """The index of those of some rows that are printed (proof N1); all of them where no label is hidden."""
+    """The index of the rows among some that are printed (proof N1); all of them where no label is hidden."""
     hiding = [column for column in columns if column.hidden]
     if not hiding:
         return slice(None)

@@ -1,4 +1,4 @@
-"""How far a number can be relied on: a class for every number of a release, from its interval and what is public of it.
+"""The reliability of numbers: a class for every number of a release, from its interval and what is public about it.
 
 Everything here is a function of the release document alone, so it is post-processing and costs nothing
 (docs/proofs/post-processing.md). Two ratios decide, and the worse of the two counts:

@@ -1,7 +1,7 @@
 """The only orchestrator: orders, exact totals first, reserve, run, commit.
 
-* `accounts`: What a ledger says of each data set: its budget, what was spent, and which releases it has committed
-* `approving`: What must be signed before a release is charged
+* `accounts`: The account of each data set in a ledger: its budget, what was spent, and which releases are committed
+* `approving`: The statements that must be signed before a release is charged
 * `attempts`: A reserved release on its way: reading, drawing, commit; or a failure of one constant text
 * `charging`: Orders are charged to a data set: what is left of its budget, and which reservation an order goes on with
 * `extracting`: A stored release, returned by its ledger alone: no source, plan or session is needed
@@ -10,7 +10,7 @@
 * `inspecting`: The curator's look at the rows: noted in the ledger before it, and told by every release after it
 * `loading`: The modules of a session, imported before another thread can fork in the middle of an import
 * `orders`: An order of one release, and its charge
-* `public_facts`: What is public of a source: its number of rows under `ReplaceOne`, and its exact totals
+* `public_facts`: The public facts of a source: its number of rows under `ReplaceOne`, and its exact totals
 * `session`: The only orchestrator: what is stored → quote → reserve → carry out (`attempts`)
 * `totals`: Exact totals on their way from the source to the ledger, and from the ledger to releases
 """

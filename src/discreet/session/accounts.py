@@ -1,4 +1,4 @@
-"""What a ledger says of each data set: its budget, what was spent of it, and which releases it has committed."""
+"""The account of each data set in a ledger: its budget, what was spent, and which releases are committed."""
 
 from __future__ import annotations
 

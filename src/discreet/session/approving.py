@@ -1,4 +1,4 @@
-"""What must be signed before a release is charged: built from what is declared and ordered, without source or rows.
+"""The statements that must be signed before a release is charged, built without source or rows.
 
 Where exact totals accompany a release, the signed quote is the one that holds for all totals, so that a board can
 recompute it before they are published and without the ledger that has them.

@@ -1,4 +1,4 @@
-"""What is public of a source: its number of rows under `ReplaceOne`, and its exact totals, which are published once.
+"""The public facts of a source: its number of rows under `ReplaceOne`, and its exact totals, which are published once.
 
 Both are compared before anything is charged. They are the same in all neighbours, so that neither a refusal nor its words
 reveal anything of one person (H3 of docs/proofs/declaration.md, soundness 4 and 20). Under `AddRemove` nothing is looked at.

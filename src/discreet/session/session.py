@@ -82,7 +82,7 @@ class Session:
         progress: called with "snapshot", "count" or "draw" as each begins; never with anything about rows.
         demand: the signatures that releases of the data set need from the first reservation on, for good.
         approvals: what has been signed, or the folder that has it.
-        query: a row-wise "SELECT … FROM source" that computes columns of the schema from those of the source.
+        query: a row-wise "SELECT … FROM source" that computes columns of the schema from columns of the source.
 
     Raises:
         SourceError: the source does not fit the schema.
@@ -213,7 +213,8 @@ class Session:
             spend: as for `release`.
             error: instead of a spend, the largest error of some statistics by name. The quote is for the smallest spend of
                 three digits that meets all of them: in groups of `expect` rows, whatever these are; else as `expected`.
-            expect: the rows, null ones aside, that a group is expected to have, or those of several, from public knowledge.
+            expect: the rows, null ones aside, that a group is expected to have, from public knowledge; a
+                list for several groups.
 
         Raises:
             PlanError: not a request of this session's table, or all its numbers are public, or no spend meets the errors.

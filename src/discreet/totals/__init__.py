@@ -5,12 +5,13 @@ parameter a(t) from schema and published totals alone. Statements and proofs: do
 
 * `exact_totals`: The exact totals of a data set as requests see them: which cells can hold a record, which sums are public
 * `cells`: The levels of the columns of an invariant, and the cells of their joint domain
-* `checking`: Whether invariants fit a schema and its neighbours, before anything is opened
+* `checking`: Checks that invariants fit a schema and its neighbours, before anything is opened
 * `classes`: Classes of cells: what the published sums do not tell apart, and what they settle
 * `components`: The invariants taken apart: components that share no column, their possible cells, and what their sums
   tell apart
 * `contradictions`: Published totals that cannot all be true
-* `disclosure`: What the published totals say about single rows, and whether they leave anything to protect
+* `disclosure`: The disclosures of the published totals: what they say about single rows, and whether they leave anything
+  to protect
 * `enumerate`: The differences of tables with equal sums, one by one, for small domains
 * `general`: Bounds on a(t) for one component whose sums do not settle every class: overlapping margins, zeros inside
   tables, weights

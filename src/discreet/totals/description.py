@@ -1,4 +1,4 @@
-"""What is published exactly: totals, which cells exist, which cells never occur, sums of integer coefficients.
+"""The facts that are published exactly: totals, which cells exist, which cells never occur, sums of integer coefficients.
 
 A description is a list of parts, made without data and without a schema; `check` holds it against a schema. Programs make
 it with the nouns of `discreet.invariants`, whose `Invariants` also answers what a description means and costs.

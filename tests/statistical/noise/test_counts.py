@@ -13,6 +13,7 @@ from discreet.noise.single import _coins
 SIZE = 400_000
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("small_cells", [0, 64])
 @pytest.mark.parametrize("rate", ["1/3", "0.02", "0.9", "1/2", "12345/65536"])
 def test_binomial(rate, small_cells, counts_fit, monkeypatch) -> None:
@@ -47,6 +48,7 @@ def test_multinomial_rows(many_rows, counts_fit, monkeypatch) -> None:
     assert not counts_fit(np.bincount(code, minlength=243), law)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("cells", "m"), [((3, 5, 2), 4), ((1, 1, 8), 7), ((30, 40, 0), 2), ((4, 0, 6), 5)])
 def test_multivariate_hypergeometric(cells, m, counts_fit) -> None:
     bits, size = system_bits(), 2000

@@ -59,6 +59,7 @@ def gaussian_tally(lattice: Lattice, sigma2: float, sample: np.ndarray) -> tuple
     return tally(sample, vectors, np.exp((vectors**2).sum(axis=1) / (-2 * sigma2)))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("name", "sigma2"),
     [("one total", "0.25"), ("one total", "5"), ("total and mean", "1"), ("weighted", "6"), ("2x2x2 margins", "0.6")],

@@ -101,11 +101,13 @@ def follows(counts_fit) -> Callable[[Case, np.ndarray], bool]:
     return compare
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("case", [*BLOCKS, *TABLES])
 def test_every_law_is_the_enumerated_one(case, follows) -> None:
     assert follows(case, draw(case))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("case", "comb"), [(((1,), 5, "1/2"), 8), (((5, 2), 1, "1/2"), 8), (((3, 3), 1, "1/2"), 8), (((2, 2, 2), 1, "1/2"), 32)]
 )
@@ -133,6 +135,7 @@ WRONG_NODES = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("case", [((1,), 5, "1"), ((2, 2), 2, "2/5"), ((2, 2, 2), 1, "1/2")])
 @pytest.mark.parametrize("wrong", WRONG_NODES)
 def test_a_wrong_node_is_noticed(case, wrong, follows, monkeypatch) -> None:
@@ -160,6 +163,7 @@ def test_the_law_is_the_same_in_python_integers(case, follows, monkeypatch) -> N
     assert follows(case, draw(case))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("case", [((1,), 3, "1/4"), ((3, 3), 1, "2/5"), ((2, 2), 2, "2/5")])
 def test_the_law_is_the_same_where_enclosures_decide_everything(case, follows, monkeypatch) -> None:
     monkeypatch.setattr(_acceptance, "_SLACK", 2.0)
@@ -195,6 +199,7 @@ def summary(tables: np.ndarray) -> np.ndarray:
     return (tables**2).sum(axis=1) * 1000 + tables[:, 0] + 500
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("case", [((1,), 8, "1"), ((3, 3), 1, "1/2"), ((2, 2, 3), 1, "1/3"), ((2, 3), 2, "1/2")])
 def test_the_law_is_that_of_independent_draws_given_the_margins(case) -> None:
     slow = by_rejection(case)

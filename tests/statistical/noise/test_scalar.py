@@ -26,6 +26,7 @@ def scaled(law, parameter: Fraction, factor: Fraction) -> Fraction:
     return parameter * factor if law is DiscreteLaplace else parameter * factor**2
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(("law", "parameter"), GRID)
 def test_a_sampler_follows_its_law_and_not_one_two_percent_wider(law, parameter, fits) -> None:
     exact = law(parameter)
@@ -100,6 +101,7 @@ def test_the_law_does_not_depend_on_the_envelope(law, parameter, fits) -> None:
     assert not fits(_draw.draw(one_cell_off(coarse(weights)), 300_000, system_bits()), law(parameter))
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("margin", [0.05, 1.0])
 @pytest.mark.parametrize(("law", "parameter"), [*SMALL, (RoundedGaussian, "300"), (DiscreteLaplace, "100")])
 def test_forced_ambiguity_exercises_the_exact_path(law, parameter, margin, fits, monkeypatch) -> None:
@@ -119,6 +121,7 @@ def test_drawing_v_again_instead_of_extending_it_is_noticed(fits, monkeypatch) -
     assert not fits(_draw.draw(table, 7000, system_bits()), DiscreteGaussian(4))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("law", "parameter"), [*SMALL, (DiscreteGaussian, "1e6"), (RoundedGaussian, "1e6")])
 def test_tails_that_hold_most_of_the_mass_are_exact(law, parameter, fits) -> None:
     table = build(replace(TABLES[law](Fraction(parameter)), reach=1 if Fraction(parameter) < 100 else 60))
@@ -171,6 +174,7 @@ def around(sigma2: Fraction, centre: Fraction, first: int, last: int) -> np.ndar
     return weights / weights.sum()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("sigma2", ["0.05", "1/3", "1", "4", "25", "100", "2400"])
 def test_every_centre_has_its_own_exact_law(sigma2, counts_fit) -> None:
     s, size = Fraction(sigma2), 200_000

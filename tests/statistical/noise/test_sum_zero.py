@@ -46,6 +46,7 @@ def sample(scale: object, cells: int, size: int = SIZE) -> np.ndarray:
     return sum_zero_laplace(scale, np.full(size, cells), system_bits())
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(("scale", "cells"), [("1/2", 2), ("2", 2), ("1/2", 3), ("2", 3), ("0.7", 4), ("1.5", 4)])
 def test_blocks_have_their_exact_law_and_not_one_four_percent_wider(scale, cells, counts_fit) -> None:
     t, observed = float(Fraction(scale)), codes(sample(scale, cells), cells)
@@ -76,6 +77,7 @@ def first_places(sizes, chosen, bits):
     return place < np.repeat(chosen, sizes)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("name", "mutant"),
     [("_keep", no_square), ("_noise", no_rise), ("_join_rises", no_word), ("_uniform_subsets", first_places)],
@@ -111,6 +113,7 @@ def test_equal_keys_do_not_prefer_a_place(counts_fit, monkeypatch) -> None:
     assert not counts_fit(observed, pairs * np.where(np.arange(32) & 1, 1.2, 1 - 0.2 * 4 / 6))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("scale", "cells"), [("4", 9), ("1e15", 5), ("0.4", 30), ("3", 60)])
 def test_a_cell_follows_its_law(scale, cells, fits) -> None:
     size = 400_000 // cells
@@ -177,6 +180,7 @@ def two_samples_p_value(first: np.ndarray, second: np.ndarray) -> float:
     return float(mpmath.gammainc((a.size - 1) / 2, statistic / 2, regularized=True))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("scale", "cells"), [("3/4", 3), ("1", 4)])
 def test_the_fast_blocks_agree_with_the_reference(scale, cells, counts_fit) -> None:
     size, bits = 1000, system_bits()

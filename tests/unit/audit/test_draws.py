@@ -54,6 +54,7 @@ def runs_of(law, window, count, answer=None):
     return np.concatenate(list(draw.run_repeatedly([values], count, system_bits()))), draw
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", LAWS)
 def test_every_run_is_as_one_call_would_be(name):
     """Cells without noise have none, tied cells add up to 0, and the spread of every cell is that of single calls."""

@@ -150,6 +150,7 @@ def marks(invariants, pair, table):
     return +found
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("name", "known"), [(name, known) for name, (_, numbers) in TOTALS.items() for known in {False, numbers is not None}]
 )

@@ -186,6 +186,7 @@ def test_a_demand_changes_only_with_its_signatures() -> None:
     assert "no such file" in run(2, "ledger", "demand", "other.db", "--signatures", "0", "--key", "anna", "--yes")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("section", "said"),
     [

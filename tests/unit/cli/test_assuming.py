@@ -6,48 +6,15 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.builders import plan_text
 
 from .commands import done, refused
-
-PLAN = """
-[data]
-dataset = "acs12"
-source = "example:acs12"
-neighbours = "replace-one"
-rows = 2000
-ledger = "budget.db"
-
-[columns.income]
-type = "number"
-lower = 0
-upper = 450_000
-
-[columns.gender]
-type = "category"
-categories = ["female", "male"]
-
-[budget]
-measure = "zcdp"
-rho = 1
-
-[[release]]
-name = "incomes"
-statistics = [{ mean = "income", nulls = "skip" }]
-clamp = { income = [0, 80_000] }
-spend = 0.5
-
-[[release]]
-name = "people"
-group_by = ["gender"]
-statistics = ["count"]
-spend = 0.1
-"""
 
 
 @pytest.fixture
 def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "plan.toml").write_text(PLAN, encoding="utf-8")
+    (tmp_path / "plan.toml").write_text(plan_text("assuming"), encoding="utf-8")
     return tmp_path
 
 

@@ -14,6 +14,7 @@ from discreet.privacy.amounts import number_text
 from .commands import done, refused
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
@@ -51,6 +52,7 @@ def test_convert_refuses_what_says_nothing(arguments: str) -> None:
 # On both sides of a sample --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("arguments", "key", "least", "most"),
     [
@@ -96,6 +98,7 @@ def test_both_directions_of_an_approximate_guarantee() -> None:
     assert "for the rows of the file implies ε = 1, δ = 1e-9 for the population, as long as nobody learns who" in said
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -21,6 +21,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_an_empty_path_is_refused_in_one_sentence(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

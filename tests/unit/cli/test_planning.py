@@ -57,6 +57,7 @@ def test_quote_adds_up_what_the_releases_cost(folder: Path) -> None:
     assert not (folder / "budget.db").exists()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("command", ["check", "quote"])
 def test_a_plan_over_the_budget_leaves_with_3(folder: Path, command: str) -> None:
     edit(folder, "spend = 0.1\n", "spend = 0.45\n" + SECOND)
@@ -66,6 +67,7 @@ def test_a_plan_over_the_budget_leaves_with_3(folder: Path, command: str) -> Non
     assert "need ρ = 0.500001" not in refused(3, command, "plan.toml")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("command", [["check"], ["quote"], ["release", "--out", "out"]])
 @pytest.mark.parametrize(
     ("old", "new", "message"),

@@ -98,6 +98,7 @@ def test_a_ledger_that_is_here_counts_and_one_that_is_elsewhere_is_empty(folder:
     assert "the folder" in refused(2, "quote", "plan.toml")
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     "source",
     ["", "budget.db::persons", "d/*.parquet", "[", "**", "d\0.csv", "x" * 5000, "nowhere/::t", "spark:db.t", "é/ü.csv", "."],

@@ -159,6 +159,7 @@ def make_datasets():
     return module
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_script_writes_the_committed_bytes_whatever_the_order_of_rows(name, tmp_path):
     pyarrow = pytest.importorskip("pyarrow")

@@ -99,6 +99,7 @@ def test_cells_of_any_kind_mean_what_they_mean_to_the_reference(sqlite_opener: C
     assert check_table(sqlite_opener, table) > 50
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("name", "change"),
     [

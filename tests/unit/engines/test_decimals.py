@@ -69,7 +69,7 @@ def shown(unscaled: int, scale: int) -> Decimal:
         return Decimal(unscaled).scaleb(-scale)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(("width", "scale"), TYPES)
 def test_every_decimal_has_the_code_of_the_reference(openers: Openers, width: int, scale: int) -> None:
     header = {"row": BIGINT, "x": ColumnType("decimal", f"DECIMAL({width},{scale})", width, scale)}

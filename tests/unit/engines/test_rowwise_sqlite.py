@@ -236,6 +236,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_no_other_setting_of_a_connection_changes_an_answer(setting: str) -> None:
     for plan in PLANS:

@@ -135,6 +135,7 @@ CASES += [(kind, left) for kind in OURS for left in ("daemon", "leaked")]
 QUICK = {("csv", "closed"), ("parquet", "leaked"), ("sqlite", "daemon")}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("kind", "left"), [case if case in QUICK else pytest.param(*case, marks=pytest.mark.exhaustive) for case in CASES]
 )

@@ -152,6 +152,7 @@ def test_the_reverse_bound_is_its_dual_rounded_up(name: str, law: str) -> None:
             assert_rounded_up(_slopes.reverse(family, weights, epsilon), max(best(value, family, len(weights) - 1), mpf(0)))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", USUAL)
 @pytest.mark.parametrize("law", ["public", "at least one"])
 def test_the_bound_for_a_public_size_is_its_dual_rounded_up(name: str, law: str) -> None:

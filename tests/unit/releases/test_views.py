@@ -89,6 +89,7 @@ def test_bins_that_leave_rows_out_hold_at_most_the_public_number():
     assert found.sum() == min(ROWS, clipped.sum())
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("edges", "spend", "runs"),
     [(list(range(51)), "0.01", 40), ([0, 1, 2, 3, 4, 50], "0.001", 160), ([0, 25, 50], "0.0001", 80)],
@@ -122,6 +123,7 @@ def sums_by(view, column, by):
     return view.group_by(by, maintain_order=True).agg(pl.col(column).sum()).sort(by)[column].to_list()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("neighbours", COUNTED, ids=lambda one: type(one).__name__)
 @pytest.mark.parametrize("spend", ["0.002", 1000])
 def test_tables_agree_as_whole_numbers_too(neighbours, spend):

@@ -56,6 +56,7 @@ def test_the_command_writes_the_files_that_release_wrote(made: dp.Release) -> No
     assert sorted(path.name for path in Path().iterdir()) == ["again", "copy.db", "written"]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.usefixtures("one_artist")
 @pytest.mark.parametrize(
     ("dataset", "release", "out", "said"),

@@ -140,6 +140,7 @@ def test_the_same_name_request_and_source_come_back_at_no_charge():
         assert one.spent == dp.ZCDP("0.1")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("form", ["parquet", "csv", "frame", "relation", "stream"])
 def test_a_known_release_is_given_back_whatever_the_source_is_now(form, tmp_path, monkeypatch):
     """Another answer for other rows would be a free test of them, for every guess (soundness 17)."""

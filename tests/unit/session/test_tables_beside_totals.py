@@ -30,6 +30,7 @@ KEPT = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("name", "budget"), [*[(name, dp.ZCDP(1)) for name in KEPT], ("nested", dp.PureDP(1)), ("margins", dp.PureDP(1))]
 )
@@ -109,6 +110,7 @@ STEPS = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("invariants", [dp.Margins("state", "wage"), dp.Totals("state", "wage")], ids=["margins", "joint"])
 def test_what_follows_from_the_totals_is_what_a_request_counts(invariants):
     """Stray values, clamps, conditions and bins: sums that noise keeps are those of the counts, and counts that are said to

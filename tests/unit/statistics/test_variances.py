@@ -50,7 +50,7 @@ def box(centre, half):
     return {centre - half, centre + half} | ({0} if abs(centre) <= half else set())
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(sums(), st.sampled_from(UNITS))
 @example(((0, 0), (100, 0), (4, 0), 0, (-5, 5)), Fraction(1, 20))
 @example(((0, 0), (1, 0), (1, 0), 0, (-1, 1)), Fraction(1, 3))

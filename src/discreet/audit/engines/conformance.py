@@ -234,7 +234,7 @@ def _compare(where: str, engine: Engine, asked: Scan, expected: Cube) -> None:
 
 
 def _compare_cells(where: str, engine: Engine, table: HostileTable, rows: Rows) -> None:
-    """What the curator is shown is what a release reads; an engine need not show anything."""
+    """The curator is shown exactly what a release reads; an engine need not show anything."""
     if not isinstance(engine, Inspectable):
         return
     expected = inspect_source(ReferenceEngine(table.header, rows), table.schema)

@@ -4,19 +4,19 @@ Each is linear in the cube (but for `Dispersion` and those that choose, which ha
 for every cell of the release. A query is one class; `base` has the protocol that it follows. From what
 a row adds the sensitivity follows without looking at any row.
 
-* `base`: What every query is: how far a row can change it, what it reads, how the cube answers it, what it is called
-* `counts`: Counts: of rows, of rows that are not null, and of rows by further groups
+* `base`: The base of every query: how far a row can change it, what it reads, how the cube answers it, what it is called
+* `counts`: Counts: of rows, of rows that are not null or are null, and of rows by further groups
 * `originals`: Sums that tell a prepared column from the column as recorded: what a clamp cuts off, and what is imputed
 * `pairs`: Sums over pairs of columns: of products, of the values or squares of one where the other is known, and of rows
 * `products`: Sums over rows of a product of several columns, each to a power
-* `ranks`: What quantiles are made of: a tree of counts over the grid of a column; codes and intervals chosen by rank
+* `ranks`: The parts of quantiles: a tree of counts over the grid of a column; codes and intervals chosen by rank
 * `sums`: Sums over rows: of values, of their squares, and the squared distances of all pairs of rows
 """
 
 from __future__ import annotations
 
 from discreet.cube.queries.base import Query, Row, scan_of
-from discreet.cube.queries.counts import CountedRows, NonNullCount, RowCount, RowCounts, TableCounts
+from discreet.cube.queries.counts import CountedRows, NonNullCount, NullCount, RowCount, RowCounts, TableCounts
 from discreet.cube.queries.originals import Excess, ImputedSum
 from discreet.cube.queries.pairs import Factor, PairSum
 from discreet.cube.queries.products import ProductSum
@@ -32,6 +32,7 @@ __all__ = [
     "ImputedSum",
     "LevelCounts",
     "NonNullCount",
+    "NullCount",
     "PairSum",
     "ProductSum",
     "QuantileCodes",
@@ -51,6 +52,7 @@ __all__ = [
 QUERIES: tuple[type[Query], ...] = (
     RowCount,
     NonNullCount,
+    NullCount,
     WeightedSum,
     Squares,
     TableCounts,

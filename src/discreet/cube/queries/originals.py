@@ -19,7 +19,7 @@ __all__ = ["Excess", "ImputedSum"]
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """The integer of `recorded` less that of `clamped`, for every row in which the column is not null.
+    """The integer of `recorded` less the integer of `clamped`, for every row in which the column is not null.
 
     Args:
         recorded: of the column as recorded.

@@ -8,7 +8,7 @@ row.
 * `casts`: Conversions from one type to another, null where a value has no counterpart
 * `conditions`: Conditions in the three-valued logic of SQL, and choices between values
 * `days`: Operations on days of the years 1 to 9999
-* `operations`: What an operation is: the types that it takes and gives, and its meaning, which never raises
+* `operations`: The description of an operation: the types that it takes and gives, and its meaning, which never raises
 * `parsing`: A query as its tree; whatever is not in the grammar is refused, with its place and the remedy
 * `refused`: The words of SQL that are not part of a row-wise query, and what to do instead
 * `registry`: All operations, in one tuple, and the one that is meant by a name and the types of its arguments

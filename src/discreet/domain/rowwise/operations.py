@@ -1,4 +1,4 @@
-"""What an operation is: the types that it takes and gives, and its meaning, which never raises."""
+"""The description of an operation: the types that it takes and gives, and its meaning, which never raises."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ class _RelationEngine:
             yield cube_of(columns, axes, moments)
 
     def close(self) -> None:
-        """Nothing to close: the engine did not open anything."""
+        """Does nothing: the engine has not opened anything."""
 
     def _scan(self, name: str, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> str:
         table = table_of(self._chosen, columns_of([(axes, moments)]), name)
@@ -152,7 +152,7 @@ class _RelationEngine:
 
 
 def _check_names(names: Sequence[str]) -> None:
-    """Checks that each name is that of one column: the driver ignores case, and would read the first."""
+    """Checks that each name belongs to one column: the driver ignores case, and would read the first."""
     if len({name.casefold() for name in names}) < len(names):
         raise SourceError("source: the relation has two columns whose names differ only in case; rename one of them")
 

@@ -220,7 +220,7 @@ def _later(sign: str) -> Written:
 
 
 def _within(text: str, pattern: str) -> str:
-    """What the group of a pattern finds in a whole text, and the empty text where it does not match.
+    """The part of a whole text that the group of a pattern matches; the empty text where it does not match.
 
     The driver computes this and the cast around it once for each word of a dictionary, and a CASE for each row.
     """

@@ -239,7 +239,7 @@ class _StreamEngine:
 
 
 def _readable(schema: Any) -> list[str]:
-    """The columns that a plan can declare, for whoever declares nothing yet: those of types that pyarrow has values of."""
+    """The columns that a plan can declare, for whoever declares nothing yet: all whose type has values in pyarrow."""
     import pyarrow as pa
 
     found = []

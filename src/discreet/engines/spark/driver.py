@@ -124,7 +124,7 @@ class SparkEngine:
                     yield name, some
 
     def close(self) -> None:
-        """Nothing to close: the engine did not open anything."""
+        """Does nothing: the engine has not opened anything."""
 
     def _place(self, scans: Sequence[CubeRequest]) -> Any:
         """The columns of the scans, called by their places."""

@@ -51,7 +51,7 @@ _USUAL = tuple(
         ("REAL|FLOA|DOUB|NUM|DEC", "float"),
     )
 )
-"""What the cells of a column are as a rule, by parts of the name of its type, of which the first counts.
+"""The kind of cells that a column usually holds, by parts of the name of its type; the first part that occurs counts.
 
 SQLite itself has the words INT, CHAR, CLOB, TEXT, REAL, FLOA and DOUB. It has no days and no truth values: programs write
 days as texts, 2026-01-31, and truth values as 0 and 1.
@@ -119,7 +119,7 @@ class _SqliteEngine:
         yield from cubes
 
     def _columns_of(self, scan: CubeRequest) -> list[str]:
-        """What a scan needs: of a column as it is, the parts that can have a code, and computed columns."""
+        """The expressions that a scan needs: the parts of plain columns that can have a code, and computed columns."""
         axes, moments = scan
         names: list[str] = []
         for path in [axis.path for axis in axes] + [moment.path for moment in moments]:

@@ -2,8 +2,8 @@
 
 * `driver`: Files of one package as a source, read some rows after the others through pyreadstat
 * `formats`: The kinds of files: how each stores numbers, texts and days
-* `outline`: What the header of such a file says: columns, types, the encoding of texts, and what its codes mean
-* `transport`: What a SAS transport file must be, so that a row decides about no other one
+* `outline`: The header of such a file: columns, types, the encoding of texts, and the meaning of codes
+* `transport`: The form that a SAS transport file must have, so that no row decides about another
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the header of such a file says: columns, types, the encoding of texts, and what its codes mean.
+"""The header of such a file: columns, types, the encoding of texts, and the meaning of codes.
 
 The texts of rows are read byte by byte, as if they were Latin-1, and decoded here: a cell that is not valid in the encoding
 of its file has marks of replacement, and ends no reading. The reader would stop at it. Nothing else loads pyreadstat.
@@ -134,7 +134,7 @@ def _labels(stored: Mapping[Any, Any], *, are_texts: bool) -> dict[int | float |
 
 
 def code_lists_of(file: SurveyFile) -> Mapping[str, CodeList]:
-    """What codes mean, by the header, and by the catalogue of SAS that stands beside the file.
+    """The meaning of codes, from the header and from the SAS catalogue in the folder of the file.
 
     Raises:
         SourceError: the catalogue cannot be read.

@@ -1,4 +1,4 @@
-"""What a SAS transport file must be, so that a row decides about no other one.
+"""The form that a SAS transport file must have, so that no row decides about another.
 
 Such a file has records of 80 bytes, and rows stand one after the other in them, filled with blanks to the end of a record.
 Version 5 does not say how many rows there are, and version 8 not where it states 0: blank rows at the end are taken for
@@ -51,7 +51,7 @@ def check_transport(path: Path, columns: Collection[ColumnType]) -> None:
 
 
 def _counts_rows(first: bytes) -> bool:
-    """Whether the beginning of a file states how many rows it has, or is all of it and has none."""
+    """True if the beginning of a file states its number of rows, or is the whole file and has no rows."""
     found = None if first.startswith(_VERSION_5) else _ROWS.search(first)
     return found is not None and (int(found[1]) > 0 or len(first) <= found.start() + _RECORD)
 

@@ -25,7 +25,7 @@ TOO_LARGE = 75
 """The exit code of a process that had to take more memory than it may."""
 
 _ENDS = (KeyboardInterrupt, SystemExit, MemoryError)
-"""What ends a reading, whichever row it is at."""
+"""The reading ends, whichever row it has reached."""
 _WHOLE = 1e16
 """Whole numbers below are written without a point, as Excel shows them."""
 _ERROR = re.compile(
@@ -80,7 +80,7 @@ def _page(path: Path, sheet: str) -> Any:
 
 
 def _with_known_errors(path: Path) -> BinaryIO:
-    """What is read of a workbook, with every error in a cell the same one."""
+    """The cells of a workbook; every error in a cell is the same one."""
     copy = io.BytesIO()
     with ZipFile(path) as book, ZipFile(copy, "w") as known:
         for part in book.namelist():

@@ -31,9 +31,9 @@ from discreet.exact.processes import check_polars
 __all__ = ["open_sheet"]
 
 _ROWS, _BYTES = 20_000, 2**26
-"""Rows that are counted together, or as many as have so many bytes."""
+"""The most rows, and the most bytes of rows, that are counted together."""
 _MEMORY = 2**32
-"""Of the process that reads: an area of as many cells as are read takes half of it."""
+"""The memory of the process that reads; an area of the most cells that are read takes half of it."""
 _LEAST_COLUMNS = 2
 
 Row = list[str | bool | None] | None

@@ -30,7 +30,7 @@ _BOOK = "xl/workbook.xml"
 _TEXTS = "xl/sharedstrings.xml"
 """The list of the texts of all sheets, in lower case: the reader knows it by this name."""
 _BLOCK = 2**20
-_TAG = 1_000  # bytes, at least those of the beginning of a cell
+_TAG = 1_000  # bytes, no fewer than the beginning of a cell has
 _CELL = re.compile(rb'<(?:[^\s<>/:]+:)?c(?=[\s/>])(?:\s+(?:[^<>]*?\s)?r="([A-Z]{1,3})([0-9]{1,7})")?')
 """The beginning of a cell, with its column and row where it says them."""
 

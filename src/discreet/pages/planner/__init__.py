@@ -11,6 +11,8 @@ here. Its script is in three files: `formulas.js` looks up and adds, `chart.js` 
 * `scenes`: A plan file as the planner sees it: the exact totals that can be left out, and its text with slots for the
   controls
 * `single`: The planner for one quote of a program, which has no plan file: it writes the changed calls instead
+* `wholes`: The whole errors of a release on the page: what its steps move each number by, at each position of two
+  sliders
 """
 
 from discreet.pages.planner.document import Planned, Scene, planner_document

@@ -2,7 +2,7 @@
 /* Error against spend, both on scales of powers of ten: a line for each statistic, and a point where the controls stand. The lines go
    through the same tables of quotes as the numbers beside them. */
 
-const PAPER = {width: 640, height: 260, left: 62, right: 14, top: 10, bottom: 46};
+const PAPER = {width: 640, height: 260, left: matchMedia("(max-width: 40rem)").matches ? 92 : 62, right: 14, top: 10, bottom: 46};
 const DASHES = ["", "7 4", "2 4", "10 4 2 4", "14 5", "4 2 1 2"];
 
 function shape(kind, attributes, text) {
@@ -37,11 +37,16 @@ function drawChart(place, one, size) {
   const known = lines.flat();
   svg.parentElement.hidden = !known.length;
   if (!known.length) return;
-  const xs = [...known.map(point => point[0]), x], ys = known.map(point => point[1]);
+  const bands = lines.map((line, k) => bandOf(place, k, size, at));
+  const xs = [...known.map(point => point[0]), x], ys = [...known, ...bands.flat()].map(point => point[1]);
   const right = scale(Math.min(...xs), Math.max(...xs), PAPER.left, PAPER.width - PAPER.right);
   const low = Math.min(...ys) / 1.15, high = Math.max(...ys) * 1.15, up = scale(low, high, PAPER.height - PAPER.bottom, PAPER.top);
   axes(svg, [Math.min(...xs), Math.max(...xs)], [low, high], right, up);
   svg.append(shape("line", {class: "here", x1: right(x), x2: right(x), y1: PAPER.top, y2: PAPER.height - PAPER.bottom}));
+  bands.forEach((band, k) => {
+    const below = lines[k].filter(([a]) => band.some(([b]) => a === b));
+    if (below.length) svg.append(shape("polygon", {class: `band l${k}`, points: [...band, ...below.reverse()].map(([a, b]) => `${right(a).toFixed(1)},${up(b).toFixed(1)}`).join(" ")}));
+  });
   lines.forEach((line, k) => {
     if (!line.length) return;
     svg.append(shape("polyline", {class: `line l${k}`, "stroke-dasharray": DASHES[k], points: line.map(([a, b]) => `${right(a).toFixed(1)},${up(b).toFixed(1)}`).join(" ")}));
@@ -53,6 +58,18 @@ function drawChart(place, one, size) {
   }));
 }
 
+/* The upper edge of what is shaded above the line of a statistic: its whole error by spend, where that is more than the noise. */
+function bandOf(place, k, size, at) {
+  if (!plan.whole || !plan.whole[place]) return [];
+  const curve = curveOf(plan, state, place), shares = assumed[place];
+  const found = at.map((amount, n) => {
+    const chosen = {...state, releases: state.releases.map((one, j) => j === place ? {...one, spend: String(amount)} : one)};
+    const one = wholeErrors(plan, chosen, shares, place, curve.errors.map(sizes => sizes.map(line => line[n])))[k][size];
+    return [amount, one && one.noise !== null ? one.whole : null];
+  });
+  return found.filter(([, whole], n) => whole > 0 && whole < Infinity && curve.errors[k][size][n] > 0);
+}
+
 function axes(svg, [left, end], [low, high], right, up) {
   const bottom = PAPER.height - PAPER.bottom;
   for (const value of ticks(left, end)) {
@@ -61,7 +78,7 @@ function axes(svg, [left, end], [low, high], right, up) {
   }
   for (const value of ticks(low, high)) {
     svg.append(shape("line", {class: "grid", x1: PAPER.left, x2: PAPER.width - PAPER.right, y1: up(value), y2: up(value)}));
-    svg.append(shape("text", {class: "tick", x: PAPER.left - 6, y: up(value) + 4, "text-anchor": "end"}, value.toLocaleString(locale(), {maximumSignificantDigits: 2})));
+    svg.append(shape("text", {class: "tick", x: PAPER.left - 6, y: up(value) + 4, "text-anchor": "end"}, value.toLocaleString(locale(), {maximumSignificantDigits: 2, notation: value < 1e6 ? "standard" : "compact"})));
   }
   svg.append(shape("text", {class: "tick", x: (PAPER.left + PAPER.width - PAPER.right) / 2, y: PAPER.height - 5, "text-anchor": "middle"}, say("axis", {symbol: plan.symbol})));
 }

@@ -4,6 +4,7 @@
 const plan = JSON.parse(document.getElementById("plan").textContent);
 let state = initial(plan);
 let sizes = plan.releases.map(one => one.size);
+let assumed = initialShares(plan);
 const every = selector => [...document.querySelectorAll(selector)];
 const tell = (selector, text) => every(selector).forEach(one => { one.textContent = text; });
 
@@ -31,14 +32,19 @@ function scaleOf(what, release) {
     const budget = double(read(plan.budget));
     return logarithmic(budget / 100, budget * 100, value => digits(value, 3));
   }
+  if (what === "nulls" || what === "cut") return {
+    min: 0, max: plan.whole[release][what].length - 1, text: k => k, place: k => k,
+    spell: k => Number(plan.whole[release][what][k]).toLocaleString(locale(), {style: "percent", maximumFractionDigits: 1}),
+  };
   const {positions, resize} = plan.releases[release];
   return stops({spend: positions, rows: resize && resize.stops, proportion: resize && resize.proportions}[what]);
 }
 
-const get = (what, release) => what === "budget" ? state.budget : state.releases[release][what];
+const isAssumed = what => what === "nulls" || what === "cut";
+const get = (what, release) => what === "budget" ? state.budget : (isAssumed(what) ? assumed : state.releases)[release][what];
 
 function set(what, release, text) {
-  if (what === "budget") state.budget = text; else state.releases[release][what] = text;
+  if (what === "budget") state.budget = text; else (isAssumed(what) ? assumed : state.releases)[release][what] = text;
 }
 
 /* The error in an amount that was typed; empty if there is none. */
@@ -52,18 +58,19 @@ function connect(box) {
   const {what, release} = box.dataset, scale = scaleOf(what, release);
   const slider = box.querySelector("input[type=range]"), field = box.querySelector("input[type=text]");
   Object.assign(slider, {min: scale.min, max: scale.max, step: 1});
+  const spell = scale.spell || spelled;
   const place = () => {
     const text = get(what, release);
     slider.value = Math.min(scale.max, Math.max(scale.min, scale.place(text)));
-    slider.setAttribute("aria-valuetext", spelled(text));
-    if (field && document.activeElement !== field) field.value = spelled(text);
-    box.querySelectorAll("output").forEach(one => { one.textContent = spelled(text); });
+    slider.setAttribute("aria-valuetext", spell(text));
+    if (field && document.activeElement !== field) field.value = spell(text);
+    box.querySelectorAll("output").forEach(one => { one.textContent = spell(text); });
   };
   slider.addEventListener("input", () => {
     set(what, release, scale.text(Number(slider.value)));
     if (field) field.value = spelled(get(what, release));
     accept(box, field, "");
-    restFactor();
+    if (!isAssumed(what)) restFactor();
     show();
   });
   if (field) field.addEventListener("input", () => {
@@ -119,6 +126,7 @@ function showRelease(one, place) {
   for (const [when, {refused, errors}] of Object.entries(shown))
     release.statistics.forEach((_, k) => tell(`[data-error="${place}:${k}:${when}"]`, refused ? "–" : errorText(errors[k][size])));
   release.statistics.forEach(({errors}, k) => tell(`[data-error="${place}:${k}:was"]`, errors[size] === null ? "± ∞" : errorText(errors[size])));
+  showWhole(one, place);
   tell(`[data-short="${place}"]`, one.refused ? "" : shortText(one, place));
   tell(`[data-effective="${place}"]`, guarantee(one.spend, one.delta));
   every(`[data-beside="${place}"]`).forEach(row => { row.hidden = one.advertised === null; });
@@ -131,6 +139,16 @@ function showRelease(one, place) {
     if (one.sizes.length) option.textContent = one.sizes[k].toLocaleString(locale());
   }));
   drawChart(place, one, size);
+}
+
+/* The whole errors at the shares that are assumed, with their parts. */
+function showWhole(one, place) {
+  if (!plan.whole || !plan.whole[place]) return;
+  const found = wholeErrors(plan, state, assumed[place], place, one.errors);
+  plan.releases[place].statistics.forEach((_, k) => {
+    const parts = found && found[k][sizes[place]];
+    for (const part of ["whole", "noise", "more"]) tell(`[data-whole="${place}:${k}:${part}"]`, parts ? part === "more" && !parts.more ? "0" : errorText(parts[part]) : "–");
+  });
 }
 
 /* The errors of the first statistics on one line. */
@@ -225,6 +243,7 @@ const actions = {
   reset: () => {
     state = initial(plan);
     sizes = plan.releases.map(one => one.size);
+    assumed = initialShares(plan);
     every("[data-size]").forEach(select => { select.selectedIndex = sizes[Number(select.dataset.size)]; });
     restFactor();
     tell("[data-shared]", "");

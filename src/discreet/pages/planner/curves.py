@@ -20,6 +20,7 @@ from discreet.privacy.coordinates import amount_of, parameters
 from discreet.quotes.allocate import quote
 from discreet.quotes.groups import sizes_of
 from discreet.quotes.quote import Quote
+from discreet.quotes.whole import noise_of
 from discreet.statistics.recipe import GroupSize
 from discreet.totals.exact_totals import ExactTotals
 
@@ -55,6 +56,8 @@ def curve_of(
     exact_totals: ExactTotals | None,
     amounts: Sequence[Fraction],
     expect: Sequence[int] = (),
+    *,
+    drawn: Sequence[bool] = (),
 ) -> Curve:
     """The errors of each statistic by the size of the group and by the amount that is spent, and the advertised amount.
 
@@ -68,6 +71,8 @@ def curve_of(
         exact_totals: the exact totals of the data set.
         amounts: the amounts that get a quote.
         expect: the sizes of groups that are expected, if any.
+        drawn: for each statistic whether something is drawn for it beside its noise; "strict" then has the errors of the
+            noise that fails with half of the probability.
     """
     sizes = sizes_of(plan, expect)
     try:
@@ -77,10 +82,15 @@ def curve_of(
     quotes = [_quote(plan, _of(spend, amount), exact_totals) for amount in amounts]
     by_size = [[_errors(one, size) for one in quotes] for size in sizes]
     places = range(len(plan.answered))
+    strict = [
+        [[_strictly(one, place, size) for one in quotes] for size in sizes] if is_drawn else None
+        for place, is_drawn in enumerate(drawn)
+    ]
     return {
         "sizes": [size.rows for size in sizes],
         "errors": [[[errors and errors[place] for errors in found] for found in by_size] for place in places],
         "advertised": None if exact_totals is None else [_read_advertised(one) for one in quotes],
+        **({"strict": strict} if any(drawn) else {}),
     }
 
 
@@ -100,6 +110,10 @@ def _quote(plan: Plan, spend: Budget, exact_totals: ExactTotals | None) -> Quote
 def _errors(one: Quote | None, size: GroupSize) -> list[float | None] | None:
     """The error of each statistic in a group of this size; None where the amount is too small for any noise."""
     return None if one is None else [_up(error) for error in one.errors(size).values()]
+
+
+def _strictly(one: Quote | None, place: int, size: GroupSize) -> float | None:
+    return None if one is None else _up(noise_of(one, one.lines[place], size, drawn=True))
 
 
 def _read_advertised(one: Quote | None) -> float | None:

@@ -70,7 +70,8 @@ def planner_document(chosen: Chosen, planned: Sequence[Planned]) -> dict[str, An
     Raises:
         DiscreetError: as `quote`, where a release has no quote even as the plan has it.
     """
-    releases = [release_facts(one, list(chosen.scenes), chosen.budget) for one in planned]
+    found = [release_facts(one, list(chosen.scenes), chosen.budget) for one in planned]
+    releases, wholes = [facts for facts, _ in found], [whole for _, whole in found]
     _, *others = parameters(chosen.budget)
     return {
         "dataset": chosen.dataset,
@@ -90,6 +91,7 @@ def planner_document(chosen: Chosen, planned: Sequence[Planned]) -> dict[str, An
         "kind": chosen.kind,
         "written": list(chosen.written),
         "file": chosen.file,
+        **({"whole": wholes} if any(wholes) else {}),
     }
 
 

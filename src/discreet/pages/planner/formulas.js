@@ -134,6 +134,27 @@ function curveOf(plan, state, place) {
   return release.curves[release.which[`${state.on}|${stopOf(resize, "proportion", chosen)}|${stopOf(resize, "rows", chosen)}`]];
 }
 
+/* For each statistic and size the noise, what comes to it and both together, at the positions `assumed` of the two shares; null where
+   no whole error is stated, and nothing at all for a release whose steps move no number. */
+function wholeErrors(plan, state, assumed, place, errors) {
+  const facts = plan.whole && plan.whole[place];
+  if (!facts || !errors.length) return null;
+  const release = plan.releases[place], chosen = state.releases[place], {resize} = release;
+  const parts = facts.parts[`${stopOf(resize, "proportion", chosen)}|${stopOf(resize, "rows", chosen)}`][assumed.nulls][assumed.cut];
+  const curve = curveOf(plan, state, place), x = double(read(chosen.spend));
+  return errors.map((sizes, k) => sizes.map((error, size) => {
+    if (!parts[k][size]) return null;
+    const [more, drawn] = parts[k][size], noise = drawn ? worse(release.at, curve.strict[k][size], x) : error;
+    return {noise, more, whole: noise + more};
+  }));
+}
+
+/* The positions of the two shares at first: an example, for nothing is known. */
+const initialShares = plan => plan.releases.map((_, place) => {
+  const facts = plan.whole && plan.whole[place];
+  return facts ? {nulls: facts.start[0], cut: facts.start[1]} : null;
+});
+
 /* The position of the proportion or the number of rows among those that have tables; nothing without a resize. */
 function stopOf(resize, what, chosen) {
   if (!resize) return "";

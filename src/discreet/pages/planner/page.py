@@ -113,9 +113,17 @@ def _fill_in(chosen: Chosen, planned: Sequence[Planned], document: dict[str, Any
         "open": len(fresh),
         "folded": len(planned) > _MOST_OPEN,
         "scene": document["scenes"][document["on"]]["words"],
-        "releases": [_release(one, facts, chosen, words) for one, facts in zip(planned, document["releases"], strict=True)],
+        "releases": [
+            {**_release(one, facts, chosen, words), "whole": whole}
+            for one, facts, whole in zip(planned, document["releases"], _wholes(document), strict=True)
+        ],
         "written": "".join(piece if isinstance(piece, str) else _as_it_was(piece) for piece in chosen.written),
     }
+
+
+def _wholes(document: dict[str, Any]) -> list[Any]:
+    """For each release the facts of its whole errors, or None."""
+    return document.get("whole") or [None] * len(document["releases"])
 
 
 def _release(planned: Planned, facts: dict[str, Any], chosen: Chosen, words: Words) -> dict[str, Any]:

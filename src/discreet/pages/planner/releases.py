@@ -14,6 +14,7 @@ from discreet.errors import InternalError
 from discreet.exact.figures import name, number, plural
 from discreet.exact.numbers import float_down, text
 from discreet.pages.planner.curves import Curve, choose_amounts, curve_of, with_halves_and_doubles
+from discreet.pages.planner.wholes import drawn_in, whole_facts
 from discreet.plan.plan import Plan, resize_of
 from discreet.privacy import Budget
 from discreet.privacy.amplify import Resampling
@@ -50,11 +51,13 @@ class Scene:
     refused: str = ""
 
 
-def release_facts(planned: Planned, scenes: list[Scene], budget: Budget) -> dict[str, Any]:
-    """All facts of a release on the page."""
+def release_facts(planned: Planned, scenes: list[Scene], budget: Budget) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """All facts of a release on the page, and those of its whole errors, if its steps move any number."""
     quote = planned.quote
     (_, spend), *others = parameters(quote.spend)
     made = _Made(quote, _ends(spend, amount_of(budget)))
+    whole = whole_facts(list(made.settings()), quote.expect)
+    made = replace(made, drawn=drawn_in(whole))
     curves: list[Curve] = []
     which: dict[str, int] = {}
     known: dict[object, int] = {}
@@ -64,7 +67,7 @@ def release_facts(planned: Planned, scenes: list[Scene], budget: Budget) -> dict
                 known[same] = len(curves)
                 curves.append(curve())
             which[key] = known[same]
-    return {
+    facts = {
         "name": name(planned.name),
         "stored": planned.stored,
         "groups": quote.plan.layout.cells,
@@ -81,6 +84,7 @@ def release_facts(planned: Planned, scenes: list[Scene], budget: Budget) -> dict
         "curves": curves,
         "which": which,
     }
+    return facts, whole
 
 
 def _ends(spend: Fraction, budget: Fraction) -> tuple[float, float]:
@@ -107,6 +111,7 @@ class _Made:
 
     quote: Quote
     ends: tuple[float, float]
+    drawn: tuple[bool, ...] = ()
 
     @property
     def resize(self) -> Resize | None:
@@ -172,11 +177,15 @@ class _Made:
         if scene.refused:
             yield f"{scene.on}||", ("refused", scene.refused), lambda: {"refused": scene.refused}
             return
+        for setting, plan in self.settings():
+            yield f"{scene.on}|{setting}", self._depends_on(plan, scene), partial(self._curve, plan, scene.beside)
+
+    def settings(self) -> Iterator[tuple[str, Plan]]:
+        """For each setting of p and n its key and the plan."""
         for p, proportion in enumerate(self.proportions or [None]):
             for n, rows in enumerate(self.rows or [None]):
-                plan = _resize(self.quote.plan, rows, proportion)
-                key = f"{scene.on}|{'' if proportion is None else p}|{'' if rows is None else n}"
-                yield key, self._depends_on(plan, scene), partial(self._curve, plan, scene.beside)
+                key = f"{'' if proportion is None else p}|{'' if rows is None else n}"
+                yield key, _resize(self.quote.plan, rows, proportion)
 
     def _depends_on(self, plan: Plan, scene: Scene) -> object:
         """Equal for settings of equal curves: on a resized table n counts in sizes of groups and in the law of copies."""
@@ -186,7 +195,7 @@ class _Made:
         return scene.on, sampled.rows, sampled.proportion, sampled.sampled
 
     def _curve(self, plan: Plan, exact_totals: ExactTotals | None) -> Curve:
-        return curve_of(plan, self.quote.spend, exact_totals, self.amounts, self.quote.expect)
+        return curve_of(plan, self.quote.spend, exact_totals, self.amounts, self.quote.expect, drawn=self.drawn)
 
 
 def _resize(plan: Plan, rows: int | None, proportion: Fraction | None) -> Plan:

@@ -2,10 +2,12 @@
 
 Reads release documents, and the accounts of ledgers that somebody hands in; never a ledger or a source itself.
 
-* `agreement`: Whether tables agree: quantities that several releases publish, each with its own noise, and exact totals
+* `agreement`: The agreement of tables: quantities that several releases publish, each with its own noise, and exact
+  totals
 * `page`: The programme page as one HTML file: no network, one script of a known digest, everything escaped
 * `reading`: The releases of a folder and of its sub-folders, and a sentence for each document that is none
-* `spending`: What was spent of the budget of each data set: by its ledger where one is given, else by the documents
+* `spending`: The part of the budget of each data set that was spent: by its ledger where one is given, else by the
+  documents
 * `view`: The contents of the page: the releases of a folder turned into texts, one line each
 """
 

@@ -1,4 +1,4 @@
-"""Whether tables agree: quantities that several releases publish, each with its own noise, and exact totals.
+"""The agreement of tables: quantities that several releases publish, each with its own noise, and exact totals.
 
 Two numbers are compared only where they are of one quantity: one data set, one statistic of one column, prepared and grouped
 alike (`Quantity`). A table also publishes the sums over its groups, so a table by region and sex is held against one by

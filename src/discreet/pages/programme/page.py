@@ -75,7 +75,7 @@ def write_programme(
 
 
 def _check_place(place: Path) -> None:
-    """Nothing is there, or an older page: somebody else's page is not replaced."""
+    """Checks that the place is free or holds an older page: somebody else's page is not replaced."""
     if not os.path.lexists(place):
         return
     try:

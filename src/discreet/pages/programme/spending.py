@@ -1,4 +1,4 @@
-"""What was spent of the budget of each data set: by its ledger where one is given, else by the documents of a folder."""
+"""The spent part of the budget of each data set: by its ledger where one is given, else by the documents of a folder."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ def _line(place: int, found: Found, words: Words, *, alone: bool) -> Line:
         second=second if second != title else "",
         report=_address(found.place, found.report) if found.report else "",
         description=about.description.split("\n", 1)[0],
-        what=words.said(what_words(document, about)),
+        what=what_words(document, about, words),
         day=words.day(release.time) if release.time else "",
         time=release.time[:10],
         dataset=name(document["dataset"]),
@@ -303,7 +303,7 @@ def _tell_hidden(direct: int, summed: int, words: Words) -> str:
 
 
 def _title(one: Agreement, release: Release, words: Words) -> str:
-    """The statistic and its groups in words: those of the first release that publishes it."""
+    """The statistic and its groups, in the words of the first release that publishes it."""
     document, about = release.document, release.about
     column, line = next(
         (column, line)
@@ -311,8 +311,7 @@ def _title(one: Agreement, release: Release, words: Words) -> str:
         if (line["statistic"], line.get("column")) == (one.quantity.statistic, one.quantity.column)
         and column.removeprefix(line["name"]) == one.quantity.output
     )
-    order = value_columns(line)[column]
-    titled = about.statistic(column).label or title_words(apply_words(line, about), f"{order} % quantile" if order else "")
+    titled = about.statistic(column).label or title_words(apply_words(line, about), value_columns(line)[column])
     keys = " × ".join(title_of(about, key) for key in one.keys)
     return words("programme.by", what=words.said(titled), keys=keys) if keys else words.said(titled)
 

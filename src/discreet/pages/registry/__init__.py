@@ -4,7 +4,7 @@ What the document does not say is a marked question to the custodian, never a gu
 
 * `entry`: The entry of a release for the registry of deployments, as nested values in the order of its schema
 * `evaluation`: The answers to the evaluation of NIST SP 800-226: from the guarantee down to the collection, and the hazards
-* `facts`: What a release document says about its guarantee, data, noise and record, in plain sentences
+* `facts`: Plain sentences from a release document about its guarantee, data, noise and record
 * `page`: The evaluation as one self-contained HTML file, and both files of a release written
 * `yaml_text`: Nested values as YAML that every reader takes alike
 """

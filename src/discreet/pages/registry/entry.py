@@ -18,7 +18,7 @@ from discreet.pages.registry.yaml_text import Yaml
 from discreet.pages.report.promise import detection_words
 from discreet.pages.report.totals import unprotected_words
 from discreet.pages.report.words import people_words, what_words
-from discreet.pages.words import MAIN, words_in
+from discreet.pages.words import MAIN, english, words_in
 from discreet.privacy.coordinates import parameters
 from discreet.releases.document import Release
 from discreet.releases.guarantee import Guarantee
@@ -102,7 +102,7 @@ def _basic(document: Mapping[str, Any], about: About, day: str) -> dict[str, Yam
         "data_product_region": _join(
             universe, facts.question("which region do the data describe, and the law of which region applies?")
         ),
-        "description": _join(facts.known_text(about, "description"), what_words(document, about)),
+        "description": _join(facts.known_text(about, "description"), what_words(document, about, english())),
         "publication_date": day,
     }
 
@@ -129,7 +129,7 @@ def _loss(document: Mapping[str, Any], guarantee: Guarantee) -> dict[str, Yaml]:
         "privacy_unit_details": facts.unit_words(guarantee),
         "privacy_parameters": known or pair,
         "privacy_parameters_details": _join(
-            facts.parameters_words(guarantee), detection_words(guarantee), facts.population_words(document)
+            facts.parameters_words(guarantee), detection_words(guarantee, english()), facts.population_words(document)
         ),
     }
 
@@ -144,7 +144,7 @@ def _model(document: Mapping[str, Any], guarantee: Guarantee) -> dict[str, Yaml]
         "model_name": "Central",
         "model_name_details": "The custodian reads the rows and publishes noisy statistics only.",
         "actors": _join(
-            people_words(document),
+            people_words(document, english()),
             "Readers of the publication, alone or together, are the adversaries; they may know the data of everybody else.",
             facts.question("who can see the rows, the ledger and unpublished results, and why are they trusted?"),
         ),

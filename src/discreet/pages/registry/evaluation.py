@@ -19,7 +19,7 @@ from discreet.pages.registry import facts
 from discreet.pages.report.promise import comparison_words, detection_words
 from discreet.pages.report.totals import unprotected_words
 from discreet.pages.report.words import covered_words, people_words, what_words
-from discreet.pages.words import MAIN, words_in
+from discreet.pages.words import MAIN, english, words_in
 from discreet.releases.document import Release
 from discreet.releases.guarantee import Guarantee
 
@@ -100,13 +100,15 @@ def evaluation_of(release: Release) -> Evaluation:
 
 def _guarantee(document: Mapping[str, Any], guarantee: Guarantee) -> tuple[Item, ...]:
     return (
-        Item("Privacy parameters", (facts.parameters_words(guarantee), detection_words(guarantee))),
+        Item("Privacy parameters", (facts.parameters_words(guarantee), detection_words(guarantee, english()))),
         *_population(document),
-        Item("Unit of privacy", (facts.unit_words(guarantee), comparison_words(guarantee)), (_MORE_ROWS,)),
+        Item("Unit of privacy", (facts.unit_words(guarantee), comparison_words(guarantee, english())), (_MORE_ROWS,)),
         Item("What is not protected", (unprotected_words(document, words_in(MAIN)),)),
         Item("Budget over all releases", (_budget(document, guarantee),), (_ELSEWHERE,)),
     )
 
+
+_CENTRAL = "Central model: the custodian reads the rows; readers see noisy statistics only."
 
 _MORE_ROWS = "Can a person have more rows in the source than declared, or stand in it under several identities?"
 _ELSEWHERE = "Have the same persons' data been published elsewhere, outside this ledger?"
@@ -128,9 +130,9 @@ def _budget(document: Mapping[str, Any], guarantee: Guarantee) -> str:
 
 def _algorithms(document: Mapping[str, Any], about: About) -> tuple[Item, ...]:
     return (
-        Item("Queries and mechanisms", (what_words(document, about), *facts.mechanism_lines(document))),
+        Item("Queries and mechanisms", (what_words(document, about, english()), *facts.mechanism_lines(document))),
         Item("Composition and post-processing", (facts.composition_words(document), facts.post_processing_words(document))),
-        Item("Accuracy", (covered_words(document["interval"]), *_widths(document))),
+        Item("Accuracy", (covered_words(document["interval"], english()), *_widths(document))),
         Item(
             "Bias",
             (*facts.preparation_lines(document), _BIAS),
@@ -161,7 +163,10 @@ def _deployment(document: Mapping[str, Any]) -> tuple[Item, ...]:
     return (
         Item(
             "Trust model",
-            (people_words(document), "Central model: the custodian reads the rows; readers see noisy statistics only."),
+            (
+                people_words(document, english()),
+                _CENTRAL,
+            ),
             ("Who can see the rows, the ledger and unpublished results, and why are they trusted?",),
         ),
         Item("Implementation", (facts.IMPLEMENTATION, f"Made with {name(document['library'])}.")),
@@ -201,7 +206,7 @@ def _hazards(document: Mapping[str, Any], guarantee: Guarantee) -> tuple[Item, .
         Item("Rounding and randomness", (facts.IMPLEMENTATION,)),
         Item(
             "Numbers that look exact",
-            (covered_words(document["interval"]),),
+            (covered_words(document["interval"], english()),),
             ("Do readers see the intervals with the numbers?",),
         ),
     )
@@ -215,7 +220,7 @@ def _weak(guarantee: Guarantee) -> Item:
     weak = guarantee.epsilon > _LARGE
     said = f" Above {_LARGE}, ε bounds a probability by a factor of more than 20,000." if weak else ""
     asked = ("Why is so large an ε thought to protect, and which attacks were tried?",) if weak else ()
-    return Item("A large ε", (f"{shown}{said}", detection_words(guarantee)), asked, warning=weak)
+    return Item("A large ε", (f"{shown}{said}", detection_words(guarantee, english())), asked, warning=weak)
 
 
 def _failure(document: Mapping[str, Any]) -> Item:

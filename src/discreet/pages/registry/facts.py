@@ -1,4 +1,4 @@
-"""What a release document says about its guarantee, data, noise and record, in plain sentences; and what it cannot say."""
+"""Plain sentences from a release document about its guarantee, data, noise and record; and what it cannot say."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discreet.pages.report.appendix import laws_of, noises_of
 from discreet.pages.report.budget import budget_of
 from discreet.pages.report.promise import epsilon_words, measure_words
 from discreet.pages.report.words import covered_words
-from discreet.pages.words import words_in
+from discreet.pages.words import english, words_in
 from discreet.releases.guarantee import Guarantee
 
 __all__ = [
@@ -76,17 +76,17 @@ def unit_words(guarantee: Guarantee) -> str:
 
 def parameters_words(guarantee: Guarantee) -> str:
     """The guarantee as it was charged, as (ε, δ), and what it would be advertised as without the exact totals."""
-    written = f"{measure_words(guarantee.effective)}; {epsilon_words(guarantee)}; rounded up."
+    written = f"{measure_words(guarantee.effective, english())}; {epsilon_words(guarantee, english())}; rounded up."
     if guarantee.ordinary is None:
         return written
     return (
         f"{written} This counts the exact totals. Without counting them the same noise would be advertised as "
-        f"{measure_words(guarantee.advertised)}."
+        f"{measure_words(guarantee.advertised, english())}."
     )
 
 
 def population_words(document: Mapping[str, Any]) -> str:
-    """What the whole budget promises to the population of which the file is a secret sample; empty without a draw."""
+    """The promise of the whole budget to the population of which the file is a secret sample; empty without a draw."""
     return name(document["population"]["words"]) if "population" in document else ""
 
 
@@ -121,7 +121,7 @@ def post_processing_words(document: Mapping[str, Any]) -> str:
     """The post-processing of the noisy integers."""
     return (
         "Means, shares, variances, intervals and all views are functions of the noisy integers and of public values; they "
-        f"cost nothing. {covered_words(document['interval'])}"
+        f"cost nothing. {covered_words(document['interval'], english())}"
     )
 
 

@@ -1,7 +1,8 @@
 """A release as one HTML page for people who did not make it. Reads a `Release` only.
 
 * `_vega`: Charts in, pictures out, in a separate process: `python -P _vega.py`
-* `about`: What a release says about itself, and what the classes of its numbers mean: words for the head of the page
+* `about`: The words at the head of the page: what a release says about itself, and the meaning of the classes of its
+  numbers
 * `appendix`: The facts from which a third party computes every noise scale again: the start, the share of each query,
   formulas, laws, the record
 * `budget`: The spent and the remaining budget of the data set when the release was charged

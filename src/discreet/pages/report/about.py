@@ -1,4 +1,4 @@
-"""What a release says about itself, and what the classes of its numbers mean: words for the head of the page."""
+"""The words at the head of the page: what a release says about itself, and the meaning of the classes of its numbers."""
 
 from __future__ import annotations
 

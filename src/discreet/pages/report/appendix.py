@@ -9,15 +9,15 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.approvals.written import signers_of
-from discreet.exact.figures import name, number
+from discreet.exact.figures import name
 from discreet.exact.numbers import exact, text
 from discreet.mechanisms import Sensitivity, words_of
-from discreet.pages.report.promise import measure_words
+from discreet.pages.report.promise import measure_words, tables_words
+from discreet.pages.words import Words
 from discreet.privacy.base import NoiseMeasure
 from discreet.privacy.coordinates import parameters
 from discreet.privacy.measures import find_noise_measure
 from discreet.releases.guarantee import Guarantee
-from discreet.totals.words import compared_tables
 
 __all__ = ["Noise", "OrdinaryNoise", "laws_of", "noises_of", "ordinary_of", "ordinary_words", "record_of", "start_words"]
 
@@ -86,23 +86,14 @@ def ordinary_of(document: Mapping[str, Any]) -> tuple[OrdinaryNoise, ...]:
     return tuple(_ordinary(measured) for measured in document["noise"])
 
 
-def ordinary_words(document: Mapping[str, Any]) -> str:
+def ordinary_words(document: Mapping[str, Any], words: Words) -> str:
     """The derivation of the advertised guarantee; empty without totals."""
     if not document["invariants"]:
         return ""
     if drawn := _drawn_table(document):
-        return (
-            f"The advertised guarantee is what the same noise on the {drawn} table gives when one row of the original table "
-            "differs, totals or not."
-        )
-    together = (
-        "the guarantees of the queries add up" if _joint(document) == "1" else "all queries together give at most the sum"
-    )
-    return (
-        "The advertised guarantee uses the sensitivities of one replaced row instead of the ones above. That "
-        f"multiplies ε by the ratio of the two Δ₁, and ρ or μ² by the ratio of the two Δ₂²; {together}. Groups that the "
-        "totals leave without any row are 0 and get no noise."
-    )
+        return words(f"report.appendix.advertised_{drawn}")
+    together = words("report.appendix.add_up" if _joint(document) == "1" else "report.appendix.at_most")
+    return words("report.appendix.advertised", together=together)
 
 
 def _ordinary(measured: Mapping[str, str]) -> OrdinaryNoise:
@@ -116,51 +107,37 @@ def _ordinary(measured: Mapping[str, str]) -> OrdinaryNoise:
     return OrdinaryNoise(name(measured["query"]), name(l1), name(l2_squared), shown)
 
 
-def start_words(document: Mapping[str, Any], guarantee: Guarantee) -> str:
+def start_words(document: Mapping[str, Any], guarantee: Guarantee, words: Words) -> str:
     """The way from the guarantee of the whole publication to the guarantee of each query."""
     kinds = {type(_guarantee(measured)) for measured in document["noise"]}
     turned = type(guarantee.effective) not in kinds and not _drawn_table(document)
-    steps = [kind.from_pair for kind in kinds] if turned else []
-    return " ".join([*steps, _rows_words(document, guarantee.semi_adjacency), *_share_words(document, guarantee)])
+    steps = [words.said(kind.from_pair) for kind in kinds] if turned else []
+    said = [*steps, _rows_words(document, guarantee.semi_adjacency, words), *_share_words(document, guarantee, words)]
+    return " ".join(said)
 
 
-def _rows_words(document: Mapping[str, Any], a: int | None) -> str:
+def _rows_words(document: Mapping[str, Any], a: int | None, words: Words) -> str:
     """The guarantee for the rows of the prepared table."""
     moved = int(document["group"])
     if drawn := _drawn_table(document):
-        who = "one person" if a is None else f"the at most {number(a)} rows that differ under the same totals"
-        return (
-            f"The guarantee of the whole publication becomes one for a single row of the {drawn} table by the functional "
-            f"{_PARAMETERS[drawn]}; {who} can move at most {number(moved)} of its rows."
-        )
+        who = words("report.appendix.one") if a is None else words("report.appendix.differing", a=words.number(a))
+        return words(f"report.appendix.{drawn}", who=who, n=words.number(moved))
     if a is not None:
-        return (
-            f"Start from the effective guarantee of the whole publication, for {compared_tables(a)}. The sensitivities hold "
-            "for such tables: there is no other factor for a."
-        )
-    if moved > 1:
-        return (
-            f"The guarantee of the whole publication is shared by group privacy among the {number(moved)} rows of a person."
-        )
-    return "Start from the guarantee of the whole publication."
+        return words("report.appendix.effective", tables=tables_words(a, words))
+    return words("report.appendix.group", n=words.number(moved)) if moved > 1 else words("report.appendix.start")
 
 
-def _share_words(document: Mapping[str, Any], guarantee: Guarantee) -> Iterator[str]:
+def _share_words(document: Mapping[str, Any], guarantee: Guarantee, words: Words) -> Iterator[str]:
     """The division of the guarantee among the queries, and the noise that follows for each."""
     joint, spent = _joint(document), guarantee.effective
-    of = "of that" if spent.coordinate_symbols == spent.symbols else f"of {', '.join(spent.coordinate_symbols)}"
+    same = spent.coordinate_symbols == spent.symbols
+    of = words("report.appendix.that") if same else words("report.appendix.of", symbol=", ".join(spent.coordinate_symbols))
     if joint == "1":
-        yield f"Each query gets its share {of}."
+        yield words("report.appendix.share", of=of)
     else:
-        yield (
-            f"All queries together cost {_exactly(joint)} of what they would cost one by one, because no row has its "
-            f"largest effect on all of them at once. So each query gets its share {of}, divided by {_exactly(joint)}."
-        )
-    differ = "one row differs" if guarantee.semi_adjacency is None or _drawn_table(document) else "such tables differ"
-    yield (
-        "The formula gives the parameter of its noise from that guarantee and the sensitivities. They bound how far the "
-        f"vector of all groups can move when {differ}."
-    )
+        yield words("report.appendix.joint", of=of, joint=words.figures(_exactly(joint)))
+    alone = guarantee.semi_adjacency is None or _drawn_table(document)
+    yield words("report.appendix.formula", differ=words("report.appendix.row" if alone else "report.appendix.tables"))
 
 
 def _joint(document: Mapping[str, Any]) -> str:
@@ -168,15 +145,8 @@ def _joint(document: Mapping[str, Any]) -> str:
     return str(document.get("joint", "1"))
 
 
-_PARAMETERS = {
-    "resized": "parameters of the resize (Theorems R1 to R3), which follow from its rows and proportion",
-    "sampled": "parameters of the sample (Theorems R1 to R3 and W5), which follow from its rate or its rows",
-}
-"""For each way to draw rows, where the guarantee for a row of the prepared table comes from."""
-
-
 def _drawn_table(document: Mapping[str, Any]) -> str:
-    """What the steps make of the table by drawing rows: it is "resized" or "sampled"; empty where no rows are drawn."""
+    """The word for a table whose rows the steps draw: "resized" or "sampled"; empty where no rows are drawn."""
     words = {"resize": "resized", "sample": "sampled"}
     return next((words[step["step"]] for step in document["plan"]["steps"] if step["step"] in words), "")
 
@@ -186,20 +156,20 @@ def _exactly(written: str) -> str:
     return name(written) if len(written) <= 12 else f"{name(written)} ≈ {float(exact(written, 'parameter')):.5g}"
 
 
-def record_of(document: Mapping[str, Any], guarantee: Guarantee) -> tuple[tuple[str, str], ...]:
+def record_of(document: Mapping[str, Any], guarantee: Guarantee, words: Words) -> tuple[tuple[str, str], ...]:
     """The names and digests of this release, and the version that made it."""
     beside = document["invariants"]
-    totals = [("Digest of the exact totals (SHA-256)", name(beside["digest"]))] if beside else []
-    return (
-        ("Release", name(document["name"])),
-        ("Data set", name(document["dataset"])),
-        ("Charged to the ledger", measure_words(guarantee.effective)),
-        ("Entry of the ledger", name(document["ledger"]["sequence"])),
-        ("Digest of the plan (SHA-256)", name(document["plan_digest"])),
-        *totals,
-        *(("Approved by", name(str(key))) for key in signers_of(document)),
-        ("Digest of the release (SHA-256)", name(document["digest"])),
-        *([("Made (UTC)", name(document["time"]))] if "time" in document else []),
-        ("Made with", name(document["library"])),
-        ("Format of the release file", name(document["format"])),
-    )
+    facts = [
+        ("release", name(document["name"])),
+        ("dataset", name(document["dataset"])),
+        ("charged", measure_words(guarantee.effective, words)),
+        ("entry", name(document["ledger"]["sequence"])),
+        ("plan_digest", name(document["plan_digest"])),
+        *([("totals_digest", name(beside["digest"]))] if beside else []),
+        *(("approved", name(str(key))) for key in signers_of(document)),
+        ("digest", name(document["digest"])),
+        *([("made", name(document["time"]))] if "time" in document else []),
+        ("library", name(document["library"])),
+        ("format", name(document["format"])),
+    ]
+    return tuple((words(f"report.record.{key}"), fact) for key, fact in facts)

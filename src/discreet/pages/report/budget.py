@@ -47,14 +47,15 @@ def budget_of(document: Mapping[str, Any], guarantee: Guarantee, words: Words) -
     of, rest, here = (coordinates(measure)[0] for measure in (whole, left, guarantee.effective))
     parts = [round(1000 * Fraction(part) / of) for part in (here, rest)]
     figures = (
-        (words("report.promise.whole"), words.said(measure_words(whole))),
-        (words("report.promise.charged"), words.said(measure_words(guarantee.effective))),
-        (words("report.promise.rest"), words.said(measure_words(left))),
+        (words("report.promise.whole"), measure_words(whole, words)),
+        (words("report.promise.charged"), measure_words(guarantee.effective, words)),
+        (words("report.promise.rest"), measure_words(left, words)),
     )
-    return BudgetUse(figures, 1000 - sum(parts), parts[0], parts[1], _others(whole, left, guarantee.effective))
+    return BudgetUse(figures, 1000 - sum(parts), parts[0], parts[1], _others((whole, left, guarantee.effective), words))
 
 
-def _others(whole: Budget, left: Budget, here: Budget) -> str:
+def _others(amounts: tuple[Budget, Budget, Budget], words: Words) -> str:
     """The part of the budget that is neither left nor charged for this release."""
+    whole, left, here = amounts
     rest = tuple(of - one - own for of, one, own in zip(*map(coordinates, (whole, left, here)), strict=True))
-    return measure_words(from_coordinates(type(whole), rest)) if min(rest) >= 0 < max(rest) else ""
+    return measure_words(from_coordinates(type(whole), rest), words) if min(rest) >= 0 < max(rest) else ""

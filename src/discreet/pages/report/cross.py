@@ -148,7 +148,7 @@ def partial_columns(plan: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _groups(plan: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The groups of the request, and those of its tables."""
+    """The groups of the request and of its tables."""
     tables = [grouping for one in plan["statistics"] for grouping in one.get("tables", ())]
     return [*plan["group_by"], *(group for grouping in tables for group in grouping)]
 

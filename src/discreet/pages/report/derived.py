@@ -28,7 +28,7 @@ def derived_words(one: Mapping[str, Any], place: int, told: tuple[str, About, Wo
     _, _, words = told
     sources = [source for source in one["sources"] if "per" not in source]
     operands = [_operand(source, told) for source in sources]
-    level = words.figures(decimal_text(100 * exact(one["confidence"], "confidence"), 4))
+    level = f"{words.figures(decimal_text(100 * exact(one['confidence'], 'confidence'), 4))}\u00a0%"
     said = [_made(one, operands, place, words), words("report.derived.holds", level=level)]
     lows = [column["values"] for column in one["columns"] if column["name"] in _lower_ends(one)]
     unbounded = lows[place].count(None)

@@ -6,68 +6,76 @@ from fractions import Fraction
 from math import ceil, exp
 
 from discreet.domain.neighbours import find_relation
-from discreet.exact.figures import amount, number, percent_up
+from discreet.exact.figures import amount, percent_up
 from discreet.exact.numbers import decimal_up, text
+from discreet.pages.words import Words
 from discreet.privacy.coordinates import Budget, parameters
 from discreet.releases.guarantee import Guarantee
-from discreet.totals.words import compared_tables
 
-__all__ = ["comparison_words", "detection_words", "epsilon_words", "figures_of", "measure_words", "others_words"]
+__all__ = [
+    "comparison_words",
+    "detection_words",
+    "epsilon_words",
+    "figures_of",
+    "measure_words",
+    "others_words",
+    "tables_words",
+]
 
 _FALSE_ALARMS = Fraction(1, 20)
 
 
-def comparison_words(guarantee: Guarantee) -> str:
+def comparison_words(guarantee: Guarantee, words: Words) -> str:
     """The publications that the promise compares."""
-    start = "Compare this publication with one in which any one person's data had been"
-    compared = find_relation(guarantee.relation).compared
+    change = words.said(find_relation(guarantee.relation).compared)
     if guarantee.semi_adjacency is None:
-        return f"{start} {compared}."
-    others = others_words(guarantee.semi_adjacency)
-    return f"{start} {compared} that leaves the exact totals as they are{others and f', {others}'}."
+        return words("report.guarantee.compare", change=change)
+    others = others_words(guarantee.semi_adjacency, words)
+    if not others:
+        return words("report.guarantee.compare_totals", change=change)
+    return words("report.guarantee.compare_others", change=change, others=others)
 
 
-def others_words(a: int) -> str:
+def others_words(a: int, words: Words) -> str:
     """The further rows that change with the row of one person, so that the exact totals stay the same; empty for a = 1."""
-    if a == 1:
-        return ""
-    return "together with at most one other row" if a == 2 else f"together with at most {number(a - 1)} other rows"
+    return words.many("report.guarantee.others", a - 1) if a > 1 else ""
 
 
-def detection_words(guarantee: Guarantee) -> str:
+def tables_words(a: int, words: Words) -> str:
+    """The tables that a guarantee compares alongside exact totals."""
+    return words("report.guarantee.tables", a=words.number(a), rows=words.many("report.guarantee.rows", a))
+
+
+def detection_words(guarantee: Guarantee, words: Words) -> str:
     """The guarantee as a bound on an attacker's success."""
+    alarms, power = (words.figures(percent_up(one)) for one in (_FALSE_ALARMS, _power(guarantee)))
     if guarantee.semi_adjacency is not None:
-        tables = compared_tables(guarantee.semi_adjacency)
-        attacker = f"the exact totals and wants to find out from which of two {tables} the other numbers were made"
-    else:
-        attacker = f"the data of all others and wants to find out {find_relation(guarantee.relation).guess}"
-    return (
-        f"Somebody who knows {attacker}, and accepts a false alarm in {percent_up(_FALSE_ALARMS)} of cases, succeeds in at "
-        f"most {percent_up(_power(guarantee))}; by mere guessing it would be {percent_up(_FALSE_ALARMS)}."
-    )
+        tables = tables_words(guarantee.semi_adjacency, words)
+        return words("report.guarantee.attack_totals", tables=tables, alarms=alarms, power=power)
+    guess = words.said(find_relation(guarantee.relation).guess)
+    return words("report.guarantee.attack", guess=guess, alarms=alarms, power=power)
 
 
-def figures_of(guarantee: Guarantee) -> tuple[tuple[str, str], ...]:
+def figures_of(guarantee: Guarantee, words: Words) -> tuple[tuple[str, str], ...]:
     """The guarantee in figures: as it was spent, as (ε, δ), and the tables for which it holds."""
-    holds = find_relation(guarantee.relation).holds
-    if guarantee.semi_adjacency is not None:
-        holds = compared_tables(guarantee.semi_adjacency)
+    a = guarantee.semi_adjacency
+    holds = words.said(find_relation(guarantee.relation).holds) if a is None else tables_words(a, words)
     return (
-        ("Guarantee", measure_words(guarantee.effective)),
-        ("As (ε, δ)", epsilon_words(guarantee)),
-        ("Holds for", holds),
+        (words("report.guarantee.guarantee"), measure_words(guarantee.effective, words)),
+        (words("report.guarantee.pair"), epsilon_words(guarantee, words)),
+        (words("report.guarantee.holds"), holds),
     )
 
 
-def epsilon_words(guarantee: Guarantee) -> str:
+def epsilon_words(guarantee: Guarantee, words: Words) -> str:
     """(ε, δ), both rounded up."""
-    return f"(ε = {decimal_up(guarantee.epsilon, 4)}, δ = {decimal_up(guarantee.report_delta)})"
+    return words.figures(f"(ε = {decimal_up(guarantee.epsilon, 4)}, δ = {decimal_up(guarantee.report_delta)})")
 
 
-def measure_words(measure: Budget) -> str:
+def measure_words(measure: Budget, words: Words) -> str:
     """A guarantee with the name of its kind: "ρ = 0.5 (zero-concentrated DP)"; long amounts rounded up, "ρ ≤ …"."""
     amounts = ", ".join(_equal(symbol, value) for symbol, value in parameters(measure))
-    return f"{amounts} ({measure.long_name})"
+    return words.said(f"{amounts} ({measure.long_name})")
 
 
 def _equal(symbol: str, value: Fraction) -> str:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from discreet.domain.about import About
-from discreet.domain.declared_words import list_names
 from discreet.domain.neighbours import neighbours_of
-from discreet.exact.figures import name, number
+from discreet.exact.figures import name
 from discreet.exact.numbers import decimal_up
 from discreet.pages.report.about import label_in
-from discreet.pages.report.promise import measure_words, others_words
+from discreet.pages.report.promise import measure_words, others_words, tables_words
 from discreet.pages.report.tables import MOST_ROWS
 from discreet.pages.report.words import capital
 from discreet.pages.words import Words
 from discreet.releases.guarantee import Guarantee
 from discreet.releases.labelled import title_of
-from discreet.totals.words import compared_tables
 
 __all__ = ["MOST_OPEN", "Exact", "ExactRow", "ExactTable", "exact_of", "unprotected_words"]
 
@@ -87,10 +85,10 @@ def exact_of(document: Mapping[str, Any], guarantee: Guarantee, about: About, wo
     if a is None or adjacency["a"] != a:
         raise ValueError("semi_adjacency")
     return Exact(
-        change=words.said(_change_words(a)),
-        bound=words.said(_bound_words(a, adjacency)),
-        cost=words.said(_cost_words(guarantee)),
-        comparison=tuple((words.said(a), words.said(b), words.said(c)) for a, b, c in _comparison(guarantee, a)),
+        change=_change_words(a, words),
+        bound=_bound_words(a, adjacency, words),
+        cost=_cost_words(guarantee, words),
+        comparison=_comparison(guarantee, a, words),
         warnings=tuple(words.said(f"{capital(name(said))}.") for said in exact_totals["disclosures"]),
         tables=tuple(_table(part, about, words) for part in exact_totals["totals"]["parts"]),
     )
@@ -123,66 +121,61 @@ def _ways(part: Mapping[str, Any]) -> str:
     return " × ".join(name(column) for column in part["columns"])
 
 
-def _change_words(a: int) -> str:
+def _change_words(a: int, words: Words) -> str:
+    tables = tables_words(a, words)
     if a == 1:
-        return (
-            "The data of one person can change alone in every way that the exact totals leave open. The promise compares "
-            f"{compared_tables(a)}. It does not cover what the totals themselves reveal."
-        )
-    return (
-        "Where a change of one person's data would alter an exact total, other rows have to change with it. The promise "
-        f"compares {compared_tables(a)}: the row of one person, {others_words(a)}. It does not cover what the totals "
-        "themselves reveal."
-    )
+        return words("report.exact.change_alone", tables=tables)
+    return words("report.exact.change_others", tables=tables, others=others_words(a, words))
 
 
-def _bound_words(a: int, adjacency: Mapping[str, Any]) -> str:
+def _bound_words(a: int, adjacency: Mapping[str, Any], words: Words) -> str:
     """The reason for a: never the table itself, which a would then reveal."""
-    known = "is exact" if adjacency["exact"] else "is a proved upper bound"
-    reason = name(adjacency["reason"])
-    return f"a = {number(a)} {known}. It follows from the declared columns and the totals alone ({reason})."
+    key = "report.exact.bound_exact" if adjacency["exact"] else "report.exact.bound_upper"
+    return words(key, a=words.number(a), reason=words.said(name(adjacency["reason"])))
 
 
-def _cost_words(guarantee: Guarantee) -> str:
+def _cost_words(guarantee: Guarantee, words: Words) -> str:
     if guarantee.advertised == guarantee.effective:
-        return "Here the totals do not weaken the guarantee: advertised and effective are the same."
-    return (
-        f"If nobody counted the totals, the same noise would be advertised with {measure_words(guarantee.advertised)}. "
-        f"Alongside the totals it gives {measure_words(guarantee.effective)}. This effective guarantee was charged, and all "
-        "other figures on this page refer to it."
-    )
+        return words("report.exact.cost_none")
+    one, other = (measure_words(measure, words) for measure in (guarantee.advertised, guarantee.effective))
+    return words("report.exact.cost", one=one, other=other)
 
 
-def _comparison(guarantee: Guarantee, a: int) -> tuple[tuple[str, str, str], ...]:
+def _comparison(guarantee: Guarantee, a: int, words: Words) -> tuple[tuple[str, str, str], ...]:
     both = guarantee.advertised, guarantee.effective
+    advertised, effective = (measure_words(measure, words) for measure in both)
     lines = [
-        ("compared tables", "tables that differ in one row", compared_tables(a)),
-        ("guarantee", *map(measure_words, both)),
+        (words("report.exact.compared"), words("report.exact.one_row"), tables_words(a, words)),
+        (words("report.exact.guarantee"), advertised, effective),
     ]
     if guarantee.report_delta:
-        advertised = guarantee.advertised.epsilon_at(guarantee.report_delta)
-        shown = [decimal_up(epsilon, 4) for epsilon in (advertised, guarantee.epsilon)]
-        lines.append((f"ε at δ = {decimal_up(guarantee.report_delta)}", *shown))
-    return tuple((what, left, right) for what, left, right in lines)
+        found = guarantee.advertised.epsilon_at(guarantee.report_delta)
+        one, other = (words.figures(decimal_up(epsilon, 4)) for epsilon in (found, guarantee.epsilon))
+        lines.append((words("report.exact.at_delta", delta=words.figures(decimal_up(guarantee.report_delta))), one, other))
+    return tuple(lines)
 
 
 def _table(part: Mapping[str, Any], about: About, words: Words) -> ExactTable:
     kind, columns = part["part"], tuple(title_of(about, column) for column in part["columns"])
     if kind == "linear":
         return _linear_table(part, words)
-    titles = {"totals": "Number of rows", "occupied": "Groups that have rows"}
-    values = {"totals": ("rows",), "occupied": ()}.get(kind, ("value",))
+    values = {"totals": (words("report.exact.rows"),), "occupied": ()}.get(kind, (words("report.exact.value"),))
     cells = part["cells"]
     labels = (
         tuple(label_in(about, *pair, words) for pair in zip(part["columns"], cell[:-1], strict=True)) for cell in cells
     )
     rows = (ExactRow(own, tuple(words.number(cell[-1]) for _ in values)) for own, cell in zip(labels, cells, strict=True))
     if part["only"] is None:
-        remark = "A group that is not listed here has no rows."
+        remark = words("report.exact.all_listed")
     else:
-        published = number(len(part["only"]))
-        remark = f"Published for {published} of the groups only; a published group that is not listed here has no rows."
-    title = f"{titles.get(kind) or capital(name(kind))} by {' × '.join(columns)}"
+        remark = words("report.exact.some_listed", n=words.number(len(part["only"])))
+    ways = " × ".join(columns)
+    known = kind in {"totals", "occupied"}
+    title = (
+        words(f"report.exact.title_{kind}", ways=ways)
+        if known
+        else words("report.exact.title_other", kind=capital(name(kind)), ways=ways)
+    )
     return _make_table(title, (columns, values), rows, (len(cells), remark), words)
 
 
@@ -190,16 +183,17 @@ def _linear_table(part: Mapping[str, Any], words: Words) -> ExactTable:
     """Each name with its sum and its coefficients."""
     coefficients = part["coefficients"]
     rows = (
-        ExactRow((name(one),), (words.number(value), words.said(list_names([_term(*cell) for cell in coefficients[one]]))))
+        ExactRow((name(one),), (words.number(value), words.enumerate([_term(cell, words) for cell in coefficients[one]])))
         for one, value in part["values"].items()
     )
-    remark = "Each row of the data adds the coefficient of its group, 0 where none is given."
-    columns = ("name",), ("sum", f"coefficients by {_ways(part)}")
-    return _make_table(f"Sums over {_ways(part)}", columns, rows, (len(part["values"]), remark), words)
+    ways = _ways(part)
+    columns = (words("report.exact.name"),), (words("report.exact.sum"), words("report.exact.coefficients", ways=ways))
+    told = len(part["values"]), words("report.exact.linear")
+    return _make_table(words("report.exact.title_linear", ways=ways), columns, rows, told, words)
 
 
-def _term(*cell: Any) -> str:
-    return f"{number(cell[-1])} for {' × '.join(map(name, cell[:-1]))}"
+def _term(cell: Sequence[Any], words: Words) -> str:
+    return words("report.exact.term", n=words.number(cell[-1]), group=" × ".join(map(words.name, cell[:-1])))
 
 
 def _make_table(
@@ -211,12 +205,12 @@ def _make_table(
 ) -> ExactTable:
     (labels, values), (size, remark) = columns, told
     return ExactTable(
-        title=words.said(title),
-        columns=labels + tuple(map(words.said, values)),
+        title=title,
+        columns=labels + values,
         labels=len(labels),
         rows=islice(rows, MOST_ROWS),
         size=words.number(size),
-        remark=words.said(remark),
+        remark=remark,
         omitted=words.number(size - MOST_ROWS) if size > MOST_ROWS else "",
         folded=size > MOST_OPEN,
     )

@@ -20,7 +20,7 @@ from discreet.domain.declared_words import MOST_LISTED
 from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact.figures import enumerate_texts, interval, name, number
 
-__all__ = ["MAIN", "Words", "languages", "words_in"]
+__all__ = ["MAIN", "Words", "english", "languages", "words_in"]
 
 MAIN = "en"
 """The language of the library itself, and of a page whose language has no file."""
@@ -107,12 +107,19 @@ class Words:
         month = self.texts["form.months"][int(found[2]) - 1]
         return self("form.day", day=str(int(found[3])), month=month, year=found[1])
 
-    def enumerate(self, texts: Sequence[str]) -> str:
+    def titles(self, titles: Sequence[str]) -> str:
+        """Titles of statistics as the beginning of a sentence, each with its article where the language has one."""
+        article = self("form.the")
+        shown = [f"{article} {title[:1].lower()}{title[1:]}" if article else title for title in titles]
+        listed = self.enumerate(shown) if article else ", ".join(shown)
+        return f"{listed[:1].upper()}{listed[1:]}"
+
+    def enumerate(self, texts: Sequence[str], last: str = "and") -> str:
         """As `discreet.domain.declared_words.list_names`: "a, b and c", and how many more of a long list."""
         shown, more = texts[:MOST_LISTED], len(texts) - MOST_LISTED
         if more > 0:
             return f"{', '.join(shown)} {self.many('form.more', more)}"
-        return enumerate_texts(shown, self("form.and"))
+        return enumerate_texts(shown, self(f"form.{last}"))
 
     def name(self, value: object) -> str:
         """As `discreet.exact.figures.name`, with the words for what is not known, true and false."""
@@ -177,6 +184,11 @@ def words_in(language: str, *, demanded: bool = False) -> Words:
         near = did_you_mean(language, known)
         raise ArgumentError(f"language={printed(language)}: pages have no words in it{near}; known: {', '.join(known)}")
     return _read(found if found in known else MAIN)
+
+
+def english() -> Words:
+    """The words of `MAIN`, for texts that have one language only."""
+    return _read(MAIN)
 
 
 @cache

@@ -13,7 +13,7 @@ docs/proofs/derived.md.
 * `in_documents`: Derived numbers in the document of a release: computed with it, recorded beside its numbers with
   where they come from
 * `linear`: Numbers that are linear in integer noises, and certified half-widths of what is linear in them
-* `operands`: What a derived number is made of: a column of a release, or public constants
+* `operands`: The operands of a derived number: a column of a release, or public constants
 * `poststratified`: Means of strata put together by the exact, public sizes of the strata
 * `ratio`: The ratio of two quantities: rates, weighted means, indices, shares of shares
 * `reading`: The noise behind a published number, read from the document that publishes it

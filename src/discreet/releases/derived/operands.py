@@ -1,4 +1,4 @@
-"""What a derived number is made of: a column of a release, or public constants."""
+"""The operands of a derived number: a column of a release, or public constants."""
 
 from __future__ import annotations
 
@@ -322,9 +322,9 @@ def _preparation(plan: Mapping[str, Any], read: Collection[str | None], used: Co
 
 
 def _sampling(document: Mapping[str, Any], chosen: str) -> dict[str, Any]:
-    """How the rows were sampled, with the bounds of the column; nothing where they were not.
+    """The sampling of the rows and the bounds of the column; None where the rows were not sampled.
 
-    The rate is that of the draw, a multiple of 2^-64; None where the number of rows of the table is private.
+    The rate is the one that the draw uses, a multiple of 2^-64; None where the number of rows of the table is private.
     """
     plan, line = document["plan"], outputs_of(document)[chosen]
     step = next((one for one in plan["steps"] if one["step"] == "sample"), None)

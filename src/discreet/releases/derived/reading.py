@@ -139,7 +139,7 @@ def _fits(numbers: Sequence[Linear], columns: Columns, name: str, document: Mapp
 
 
 def _nothing(_document: Mapping[str, Any], _line: Mapping[str, Any], _columns: Columns) -> None:
-    """Nothing is read but intervals."""
+    """Reads intervals only."""
 
 
 def _count(document: Mapping[str, Any], line: Mapping[str, Any], columns: Columns) -> list[_Answer] | None:

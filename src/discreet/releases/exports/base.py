@@ -1,4 +1,4 @@
-"""What a format is, what can be asked of it, and files that are written whole."""
+"""The description of a format, what can be asked of it, and files that are written whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many digits of a number are shown: two of its half-width, for the others are noise.
+"""The number of digits that are shown: two of the half-width, because the others are noise.
 
 A value of 410.4545 with the interval 398.1 – 422.8 has the half-width 12.35, whose second digit is of ones: 410, from 398 to
 423. With a half-width of 3,622 it is of hundreds. Values are rounded to the nearest, ends outwards, so that what is

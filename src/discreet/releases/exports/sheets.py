@@ -71,7 +71,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A frame: its rows are those of each of its groups and measures.
+    """A frame: it has a row for each of its groups and measures.
 
     `name` is "table" for the main one; `note` says what derived numbers are made of.
     """

@@ -82,6 +82,7 @@ LINES: dict[str, tuple[bytes, Sequence[Sequence[object]]]] = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", LINES)
 def test_no_line_changes_its_neighbours(write: Write, name: str) -> None:
     line, rows = LINES[name]
@@ -229,6 +230,7 @@ VARIANTS = {
 }
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", VARIANTS)
 def test_the_same_table_written_otherwise_is_the_same_cube(write: Write, name: str) -> None:
     assert first_difference(expected(ROWS), cube(write(VARIANTS[name].encode()))) is None

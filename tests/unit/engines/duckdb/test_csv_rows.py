@@ -78,6 +78,7 @@ DEFECTS: dict[str, tuple[str, object]] = {
 }
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", DEFECTS)
 def test_planted_defects_are_noticed(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     what, wrong = DEFECTS[name]
@@ -126,6 +127,7 @@ def test_rows_are_counted_without_a_look_into_them(what: str, fields: int, tmp_p
     assert csv_lines.count_rows(tmp_path / "d.csv", fields) == counted(tmp_path / "d.csv", fields)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 2**18])
 def test_rows_of_random_files_are_counted_in_blocks_of_any_size(
     size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

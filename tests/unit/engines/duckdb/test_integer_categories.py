@@ -60,7 +60,7 @@ def counted(source: object, categories: Sequence[int]) -> tuple[Counter[object],
     return found, aggregate_sql(DUCKDB, "rows", engine.header, *request)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(15)
 @pytest.mark.parametrize("name", LISTS)
 @pytest.mark.parametrize("width", WIDTHS)
 def test_counts_are_those_of_the_categories(tmp_path: Path, width: str, name: str) -> None:

@@ -71,6 +71,7 @@ def question_marks(cell: bytes) -> str:
     return "".join("?" if "\udc80" <= one <= "\udcff" else one for one in cell.decode("utf-8", errors="surrogateescape"))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("options", ENCODINGS)
 def test_text_that_is_not_utf8_is_a_value_like_any_other(tmp_path: Path, options: dict[str, object]) -> None:
     cells = [cell for pair in zip(BROKEN, WHOLE * 3, strict=False) for cell in pair] + [b"\xc3", b"\xa9"]
@@ -186,7 +187,7 @@ def test_the_days_of_a_column_are_never_those_of_a_pattern(tmp_path: Path, name:
     assert pa.table(days_of([tmp_path / "a.parquet"], [name])).to_pydict() == {name: [dt.date(1970, 1, 4)]}
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("kept", [slice(None), slice(4, None), slice(5, None)])
 def test_infinite_days_are_null_and_far_ones_are_at_the_bounds(tmp_path: Path, kept: slice) -> None:
     """With infinite days and nulls in the file, and without one or both, of which its statistics tell the driver."""
@@ -219,6 +220,7 @@ def test_infinite_days_are_null_and_far_ones_are_at_the_bounds(tmp_path: Path, k
         assert first_difference(whole, cube(tmp_path / "a.parquet", column)) is None
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(("width", "scale"), [(4, 1), (9, 9), (18, 18), (18, 3), (19, 0), (30, 8), (38, 0), (38, 2)])
 @pytest.mark.parametrize("frame", [True, False])
 def test_decimals_beyond_the_digits_of_their_type_are_null(tmp_path: Path, width: int, scale: int, frame: bool) -> None:

@@ -169,6 +169,7 @@ def opener_of(server: str) -> Any:
     return opened
 
 
+FEW = {"booleans"}
 SOME = {"words", "booleans"}
 FIRST, SECOND = (set(sorted(ALL - SOME)[place::4]) for place in (0, 2))  # all of them in both ways take about 10 minutes
 
@@ -176,13 +177,14 @@ FIRST, SECOND = (set(sorted(ALL - SOME)[place::4]) for place in (0, 2))  # all o
 @pytest.mark.parametrize(
     ("few", "some"),
     [
-        (EVERYTHING, SOME),
+        (EVERYTHING, FEW),
+        pytest.param(EVERYTHING, SOME, marks=pytest.mark.slow),
         pytest.param(EVERYTHING, FIRST, marks=pytest.mark.slow),
         pytest.param(NOTHING, SECOND, marks=pytest.mark.slow),
         pytest.param(EVERYTHING, ALL, marks=pytest.mark.exhaustive),
         pytest.param(NOTHING, ALL, marks=pytest.mark.exhaustive),
     ],
-    ids=["grouped", "others grouped", "streamed", "all grouped", "all streamed"],
+    ids=["few grouped", "grouped", "others grouped", "streamed", "all grouped", "all streamed"],
 )
 def test_postgresql_conforms(server: str, few: int, some: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_FEW", few)
@@ -214,14 +216,10 @@ def test_counted_rows_mean_what_the_rows_mean() -> None:
 
     some = {
         "words",
-        "numbers as text",
-        "64-bit integers",
         "doubles",
-        "dates",
-        "booleans",
         "missing codes in 64-bit integers",
     }
-    assert check_engine(opened, without=ALL_TABLES - some) > 100
+    assert check_engine(opened, without=ALL_TABLES - some) > 40
 
 
 def test_numbers_of_rows_that_are_forgotten_are_noticed() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from fractions import Fraction
 
@@ -14,6 +15,7 @@ from discreet.pages.planner.releases import _resize
 from discreet.plan.plan import resize_of
 from discreet.privacy import coordinates
 from discreet.quotes.allocate import quote
+from discreet.quotes.whole import can_be_assumed
 from discreet.statistics.registry import by_word
 from discreet.totals.exact_totals import exact_totals_of
 
@@ -144,7 +146,7 @@ EVERY = {
     "mean": [dp.mean("w", **SKIP)],
     "weighted_sum": [dp.weighted_sum("v", dp.Weight("u", most=20), **SKIP)],
     "weighted_mean": [dp.weighted_mean("v", dp.Weight("u", most=20), **SKIP)],
-    "weighted_share": [dp.weighted_share(dp.Weight("u", most=20), **SKIP)],
+    "weighted_share": [dp.weighted_share(dp.Weight("u", most=20), design=dp.PoissonDesign(), **SKIP)],
     "weighted_ratio": [dp.weighted_ratio("v", "z", dp.Weight("u", most=20), **SKIP)],
     "variance": [dp.variance("v", **SKIP), dp.variance("w", interval="joint", **SKIP)],
     "std": [dp.std("v", **SKIP), dp.std("w", interval="joint", **SKIP)],
@@ -178,6 +180,7 @@ def test_typed_amounts_are_on_the_careful_side(page, name, spend):
     assert check(page, REQUESTS[name], spend, typed=True) <= 1.4
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("spend", BUDGETS[:2], ids=str)
 @pytest.mark.parametrize("name", ["resized", "copied", "resized variance"])
 def test_n_and_p_of_a_resize_are_the_quote(page, name, spend):
@@ -196,6 +199,7 @@ def test_half_and_twice_of_a_position_are_the_quote_too(page):
             assert all(error <= told <= error * (1 + 1e-6) for told, error in zip(shown, wanted, strict=True))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("name", "totals", "spend"),
     [
@@ -279,6 +283,7 @@ def planned_of(*spends, budget="1", measure=dp.ZCDP):
     return planner_document(chosen, [Planned(f"r{k}", quote(request, measure(spend))) for k, spend in enumerate(spends)])
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("measure", [dp.ZCDP, dp.PureDP, dp.GDP])
 @pytest.mark.parametrize("spends", [("0.1", "0.3"), ("1/3", "1/7", "0.001"), ("0.9", "0.9")])
 def test_what_is_shared_out_takes_the_rest_in_the_same_proportions_and_fits(page, measure, spends):
@@ -365,3 +370,69 @@ def test_a_wrong_look_up_would_be_noticed(page, engine):
 )  # fmt: skip
 def test_amounts_are_never_shown_below_themselves(page, value, shown):
     assert page(document(REQUESTS["one number"], dp.ZCDP(1))).call(f"amount('ε', read({value!r}))") == shown
+
+
+# Whole errors -----------------------------------------------------------------------------------------------------------
+
+CLAMPED = dp.Table(SCHEMA, dp.ReplaceOne(rows=ROWS)).clamp({"v": (10, 80), "w": (-5, 30)})
+MOVED = {
+    "clamped": CLAMPED.agg(dp.mean("v", **SKIP), dp.sum("w", **SKIP), dp.count("v"), dp.std("v", **SKIP), dp.count()),
+    "imputed": CLAMPED.impute({"v": dp.Uniform()}).group_by("sex").agg(dp.mean("v"), dp.sum("v"), dp.count("v")),
+    "private": PRIVATE.clamp({"v": (10, 80)}).group_by("s").agg(dp.count(), dp.mean("v"), dp.sum("w")),
+    "resized": FILLED.resize(2500, proportion="0.4").agg(dp.count(), dp.mean("v"), dp.sum("w")),
+    "originals": CLAMPED.agg(dp.mean("v", **SKIP)).original(),
+    "together": CLAMPED.impute({"v": dp.Uniform()}).agg(dp.mean("v"), dp.sum("v")).simultaneous(),
+}
+
+
+def assumptions(plan, nulls, cut):
+    """What the two sliders mean, as `Quote.assuming` takes it."""
+    about = can_be_assumed(plan)
+    imputed = {name: nulls for name in about if not plan.facts[name].nullable}
+    ends = {end: {name: cut for name, names in about.items() if end in names} for end in ("above", "below")}
+    return {"nulls": imputed, **{end: found for end, found in ends.items() if found}}
+
+
+@pytest.mark.parametrize("name", MOVED)
+@pytest.mark.parametrize("spend", BUDGETS[:2], ids=str)
+def test_whole_errors_are_those_of_the_quote_at_every_position(page, name, spend):
+    request = MOVED[name]
+    found = document(request, spend)
+    (facts,) = found["whole"]
+    opened, rng = page(found), random.Random(4)  # noqa: S311 (positions)
+    compared = 0
+    for changes in settings(found, rng, 4, typed=False):
+        opened.state["releases"][0] |= changes
+        chosen = opened.state["releases"][0]
+        plan = (
+            request if resize_of(request) is None else _resize(request, int(chosen["rows"]), Fraction(chosen["proportion"]))
+        )
+        quoted = quote(plan, of_amount(spend, Fraction(chosen["spend"])))
+        for _ in range(4):
+            assumed = {key: rng.randrange(len(facts[key])) for key in ("nulls", "cut")}
+            nulls, cut = (Fraction(facts[key][place]) for key, place in assumed.items())
+            truth = quoted.assuming(**assumptions(plan, nulls, cut))
+            shown = opened.call(f"wholeErrors(plan, state, {json.dumps(assumed)}, 0, outcome(plan, state, 0).errors)")
+            for line, sizes in zip(quoted.lines, shown, strict=True):
+                for size, parts in zip(quoted.sizes, sizes, strict=True):
+                    one = truth.of(line.statistic.name, size.rows)
+                    if one.whole is None:
+                        assert parts is None
+                        continue
+                    assert one.whole * (1 - 1e-9) <= float(parts["whole"]) <= one.whole * (1 + 1e-6), (one, parts)
+                    assert float(parts["noise"]) == pytest.approx(one.noise, rel=1e-6)
+                    compared += one.whole > one.noise
+    assert compared, "something comes to the noise somewhere"
+
+
+def test_a_release_whose_steps_move_no_number_has_no_whole_error(page):
+    for name in ("counts", "one number"):
+        found = document(REQUESTS[name] if name == "counts" else PRIVATE.agg(dp.count()), BUDGETS[1])
+        assert "whole" not in found
+        assert page(found).call("wholeErrors(plan, state, null, 0, [[1]])") is None
+
+
+def test_tables_with_other_groups_or_private_rows_have_none():
+    assert "whole" not in document(REQUESTS["resized"], BUDGETS[0]), "the groups are imputed"
+    private = FILLED_PRIVATE.resize(2500, proportion="1.5").agg(dp.mean("v"))
+    assert "whole" not in document(private, BUDGETS[0]), "the rows before the resize are private"

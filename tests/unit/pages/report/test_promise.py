@@ -7,6 +7,7 @@ import pytest
 
 import discreet as dp
 from discreet.pages.report import promise
+from discreet.pages.words import english
 from discreet.releases.guarantee import Guarantee
 
 
@@ -50,7 +51,7 @@ def test_no_printed_privacy_loss_is_below_the_truth(measure):
     guarantee = stated(measure)
     printed = str(guarantee).split("(ε = ")[-1].split(" at ")[0].split(")")[0]
     assert Fraction(guarantee.epsilon) <= Fraction(printed) <= Fraction(guarantee.epsilon) * Fraction(1002, 1000)
-    assert printed in promise.epsilon_words(guarantee)
+    assert printed in promise.epsilon_words(guarantee, english())
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ def test_no_printed_privacy_loss_is_below_the_truth(measure):
     ],
 )
 def test_a_guarantee_is_shown_exactly_or_rounded_up(measure, shown):
-    assert promise.measure_words(measure) == shown
+    assert promise.measure_words(measure, english()) == shown
 
 
 @pytest.mark.parametrize(
@@ -71,10 +72,10 @@ def test_a_guarantee_is_shown_exactly_or_rounded_up(measure, shown):
 )
 def test_beside_totals_only_tables_with_the_same_totals_are_compared(a, others):
     beside = stated(dp.ZCDP(1), "replace-one", ordinary=dp.ZCDP("0.25"), semi_adjacency=a)
-    words = promise.comparison_words(beside)
+    words = promise.comparison_words(beside, english())
     assert "leaves the exact totals as they are" in words
-    assert promise.others_words(a) == others
+    assert promise.others_words(a, english()) == others
     assert others in words
     assert ("other row" in words) is (a > 1)
-    assert dict(promise.figures_of(beside))["Holds for"].endswith(f"at most a = {a:,} row{'s' if a > 1 else ''}")
-    assert "exact totals" not in promise.comparison_words(stated(dp.ZCDP(1), "replace-one"))
+    assert dict(promise.figures_of(beside, english()))["Holds for"].endswith(f"at most a = {a:,} row{'s' if a > 1 else ''}")
+    assert "exact totals" not in promise.comparison_words(stated(dp.ZCDP(1), "replace-one"), english())

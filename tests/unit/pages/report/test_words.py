@@ -6,6 +6,9 @@ from tests.builders import session_over
 
 import discreet as dp
 from discreet.pages.report import words
+from discreet.pages.words import english
+
+ENGLISH = english()
 
 
 @pytest.mark.parametrize(
@@ -32,22 +35,28 @@ def test_one_of_several_numbers_of_a_statistic_says_which_it_is():
 def test_a_reader_learns_whether_intervals_hold_together():
     said = {"level": "0.95", "covers": "the value of the table; noise only"}
     alone = "Each interval contains with a probability of at least 95\u00a0%: the value of the table; noise only."
-    assert words.covered_words(said).startswith(alone)
-    assert words.covered_words({**said, "hold": "each"}) == words.covered_words(said), "releases from before say nothing"
-    assert words.covered_words({**said, "hold": "simultaneous"}).startswith("All intervals of this release together contain")
+    assert words.covered_words(said, ENGLISH).startswith(alone)
+    assert words.covered_words({**said, "hold": "each"}, ENGLISH) == words.covered_words(said, ENGLISH), (
+        "releases from before say nothing"
+    )
+    assert words.covered_words({**said, "hold": "simultaneous"}, ENGLISH).startswith(
+        "All intervals of this release together contain"
+    )
 
 
 def test_groups_that_are_not_printed_are_those_in_which_any_column_is_not_known():
     schema = dp.Schema({"sex": dp.Category(["f", "m"], required=True), "old": dp.Category(["y"], required=True)})
     session = session_over(pl.DataFrame({"sex": ["f", "m"] * 50, "old": ["y"] * 100}), schema)
     release = session.release(session.table.group_by("sex", "old").agg(dp.count()), name="r")
-    assert "Groups in which sex or old is not known are not printed" in words.what_words(release.document, release.about)
+    assert "Groups in which sex or old is not known are not printed" in words.what_words(
+        release.document, release.about, english()
+    )
 
 
 def test_only_groups_of_the_release_are_said_to_be_left_out():
     schema = dp.Schema(k=dp.Category(["x", "y"], required=True), other=dp.Category(["u", "v"], required=True))
     with session_over(pl.DataFrame({"k": ["x", "y"], "other": ["u", "v"]}), schema) as session:
         release = session.release(session.table.group_by("k").agg(dp.count()), name="r")
-    said = words.what_words(release.document, dp.About())
+    said = words.what_words(release.document, dp.About(), ENGLISH)
     assert "Groups in which k is not known are not printed" in said
     assert "other" not in said
