@@ -120,14 +120,9 @@ def test_no_two_queries_are_called_the_same() -> None:
 
 
 BLOCKS = Blocks(4, np.arange(4), np.array([2, 2]), None)
-
 PAIR = Tables(6, (Table(np.arange(6).reshape(2, 3, 1), None),))
-
 SQUARE = Tables(9, (Table(np.arange(9).reshape(3, 3, 1), None),))
-
 KERNEL = Kernel(3, np.arange(3), np.array([[1, 1, 1], [1, 2, 3]]))
-
-
 STRUCTURES = {type(one): one for one in (BLOCKS, PAIR, KERNEL)}
 
 
@@ -143,7 +138,6 @@ OF_NOISES: dict[type, tuple[Any, str, str]] = {
     ExponentialQuantiles: (ExponentialQuantiles(4, 1, (HALF,), HALF), "zcdp", "range² = 8ρ / Δ₂²"),
     ExponentialIntervals: (ExponentialIntervals(4, 1, (HALF,), HALF), "zcdp", "range² = 8ρ / Δ₂²"),
 }
-
 CHOSEN = {ExponentialQuantiles, ExponentialIntervals}  # nothing is added; what is drawn depends on the records
 
 
@@ -457,7 +451,6 @@ FOREIGN: dict[str, Callable[[Any], object]] = {
     "half-widths on a foreign lattice": lambda one: LatticeGaussian(_shaped(one), Fraction(1)).half_widths(HALF),
     "a Gaussian on a foreign lattice": lambda one: LatticeGaussian(_shaped(one), Fraction(1)).can_be_drawn(),
     "rounded half-widths on a foreign lattice": lambda one: RoundedLattice(_shaped(one), Fraction(1)).half_widths(HALF),
-    "the variance of a foreign lattice": lambda one: RoundedLattice(_shaped(one), Fraction(1)).variance(),
     "a rounded draw on a foreign lattice": lambda one: RoundedLattice(_shaped(one), Fraction(1)).sample(system_bits()),
     "row targets": lambda one: row_targets(ASKED.plan, one, None),
     "conditions": lambda one: conditions_of([one]),
