@@ -62,6 +62,7 @@ if _typing.TYPE_CHECKING:
     from discreet.statistics.count_tables import tables
     from discreet.statistics.counts import count
     from discreet.statistics.covariance import covariance
+    from discreet.statistics.designs import DesignEffect, PoissonDesign, ReplacementDesign
     from discreet.statistics.histograms import histogram
     from discreet.statistics.means import mean
     from discreet.statistics.quantile import median, quantiles
@@ -90,6 +91,7 @@ __all__ = [
     "Date",
     "Demand",
     "Derived",
+    "DesignEffect",
     "DiscreetError",
     "Guarantee",
     "Impossible",
@@ -109,11 +111,13 @@ __all__ = [
     "Plan",
     "PlanError",
     "Poisson",
+    "PoissonDesign",
     "PureDP",
     "Quality",
     "Release",
     "ReleaseFailed",
     "ReplaceOne",
+    "ReplacementDesign",
     "RowsDiffer",
     "Schema",
     "SchemaError",
@@ -247,6 +251,7 @@ _HOMES = {
     "discreet.statistics.count_tables": ("tables",),
     "discreet.statistics.counts": ("count",),
     "discreet.statistics.covariance": ("covariance",),
+    "discreet.statistics.designs": ("DesignEffect", "PoissonDesign", "ReplacementDesign"),
     "discreet.statistics.histograms": ("histogram",),
     "discreet.statistics.means": ("mean",),
     "discreet.statistics.quantile": ("median", "quantiles"),

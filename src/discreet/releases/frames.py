@@ -38,14 +38,20 @@ _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _NUMBER = re.compile(r"'*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
-def value_columns(statistic: Mapping[str, Any]) -> dict[str, str]:
-    """The columns that a statistic of a document has in the main table, if it has any there, each with its order in percent.
+POPULATION = "for the population"
+"""What tells the interval for the population from the interval for the weighted file, in titles."""
 
-    A statistic that is not of several quantiles has one column, without an order. Names are whole: that of one statistic may
-    begin the name of another.
+
+def value_columns(statistic: Mapping[str, Any]) -> dict[str, str]:
+    """The columns that a statistic of a document has in the main table, if it has any there, each with what tells it apart.
+
+    That is the order of a quantile in words, or the population. A statistic that has neither has one column. Names are
+    whole: the name of one statistic may begin the name of another.
     """
-    orders = [text(100 * exact(order, "at")) for order in statistic.get("at", ())]
-    return {f"{statistic['name']}_p{order}": order for order in orders} or {statistic["name"]: ""}
+    name, orders = statistic["name"], [text(100 * exact(order, "at")) for order in statistic.get("at", ())]
+    found = {f"{name}_p{order}": f"{order} % quantile" for order in orders} or {name: ""}
+    design = statistic.get("design")
+    return found if design is None else {**found, f"{name}_population_{design['design']}": POPULATION}
 
 
 def further_frames(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:

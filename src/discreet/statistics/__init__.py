@@ -4,12 +4,18 @@
   estimate
 * `common`: What several kinds of statistics have in common: columns they read, one number for each group, checks, and
   words
+* `completed_means`: The mean of a column with any answer of those who gave none
+* `completed_quantiles`: Quantiles of a column with any answer of those who gave none
+* `completed_sums`: The sum of a column with any answer of those who gave none
+* `completed_variances`: The variance of a column with any answer of those who gave none
+* `completions`: The rows about which nothing is recorded: how many may be in a cell, from public counts or from noisy ones
 * `correlation`: The correlation of two columns, over the rows in which both are known: their covariance over both standard
   deviations
 * `count_tables`: The numbers of rows in several tables, margins of one: frames of their own, which agree where they
   overlap
 * `counted`: The numbers of rows behind an estimate: public because n or the totals are, or a query with noise
 * `counts`: The number of rows, or of rows whose column is not null
+* `designs`: Sampling designs: how the error of the draw follows from the weighted file, and in which words that is said
 * `dispersion`: The variance as one number with noise of its own, where the number of rows is public
 * `estimate`: Values with their intervals, and the range of a quotient over a box: what several statistics are made of
 * `covariance`: The covariance of two columns, over the rows in which both are known: never NaN and always within what is
@@ -21,11 +27,17 @@
 * `means`: The mean of a column within its bounds: origin + unit · total / count
 * `originals`: Sums of a column in a request for originals: in parts, so that the prepared and the recorded sum share what
   they can
+* `outer`: The groups of a request where some rows have no label: the cells that such a row may belong to
 * `other_words`: The words that other programs have for a statistic, each with the nearest way to say it here
+* `population`: Numbers of the population: a weighted statistic with a second interval, for its noise and the error of the
+  draw together
+* `population_tails`: Intervals for numbers of a population: noise of known laws and an error of the draw that is taken to be
+  normal
 * `possible`: The values that are possible for a statistic, whatever the rows are: from a release document, so that anyone
   can tell
 * `quantile`: Quantiles of a column, and the median: values chosen by their rank, intervals from the noisy counts of a
   tree
+* `quantile_trees`: Quantiles whose values are chosen by their rank, with intervals from a tree of noisy counts
 * `quantile_intervals`: Intervals of quantiles that are chosen around the values, and the values of codes
 * `ranks`: Quantiles of every group from the noisy counts of a tree, with intervals that invert noisy cumulative counts
 * `recipe`: How a statistic is answered: the noise behind its queries, their noisy answers, and the recipe that makes
@@ -40,6 +52,7 @@
 * `variances`: The variance of a column, and its root, the standard deviation: never NaN and always within what is
   possible
 * `weighted_means`: The weighted mean of a column (Hájek): the weighted sum over the sum of the weights
+* `weighted_quotients`: The recipe of a quotient of two weighted sums over the same rows: weighted means and ratios
 * `weighted_ratios`: The weighted ratio of two columns: one weighted sum over another, over the rows in which all is known
 * `weighted_shares`: The weighted share of each group: the sum of its weights over the sum of the weights of all groups
 * `weighted_sums`: The weighted sum of a column: the total that a sample estimates for its population

@@ -38,11 +38,19 @@ def _nothing(_one: Statistic) -> dict[str, object]:
     return {}
 
 
+def _own_name(one: Statistic) -> tuple[str, ...]:
+    return (one.name,)
+
+
 @dataclass(frozen=True, slots=True)
 class OneNumber:
-    """One number for each group, in a column of the statistic's name; `written` gives its own keys in JSON."""
+    """One number for each group, in a column of the statistic's name; `written` gives its own keys in JSON.
+
+    `named` has the columns, where the number stands a second time with another interval.
+    """
 
     written: Callable[[Statistic], dict[str, object]] = _nothing
+    named: Callable[[Statistic], tuple[str, ...]] = _own_name
     one_number: bool = True
 
     def groupings(self, one: Statistic) -> tuple[tuple[Group, ...], ...]:
@@ -52,7 +60,7 @@ class OneNumber:
         return one
 
     def outputs(self, one: Statistic) -> tuple[str, ...]:
-        return (one.name,)
+        return self.named(one)
 
     def to_json(self, one: Statistic) -> dict[str, object]:
         return self.written(one)

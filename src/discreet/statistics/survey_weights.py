@@ -10,16 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
+from types import MappingProxyType
 from typing import Any
 
-from discreet.cube.queries import Factor, PairSum, ProductSum
+from discreet.cube.queries import Factor, PairSum, ProductSum, WeightedSum
 from discreet.domain.steps import TableFacts
 from discreet.errors import ArgumentError, PlanError, printed
 from discreet.exact.figures import name as shown_name
-from discreet.exact.numbers import Amount, exact, text
+from discreet.exact.numbers import Amount, exact, rational_gcd, text
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import Free, Keys, Kind, Need, Statistic
+from discreet.statistics.base import Free, Keys, Kind, Need, Statistic, Written
 from discreet.statistics.common import (
+    OneNumber,
     check_column_name,
     check_number,
     check_weight,
@@ -30,15 +32,21 @@ from discreet.statistics.common import (
     skips_nulls,
     title,
 )
+from discreet.statistics.designs import Design, read_design
 from discreet.statistics.totals import Total, sums_apart, total_of, values_apart
 
 __all__ = [
+    "DESIGN_KEYS",
     "SHARE_KEYS",
+    "WEIGHTED_NUMBER",
     "WEIGHT_KEYS",
     "RatioColumns",
     "Weight",
     "WeightColumn",
     "WeightedColumn",
+    "design_in",
+    "for_population",
+    "option_number",
     "product_sum",
     "read_weighted",
     "spans_of",
@@ -48,6 +56,7 @@ __all__ = [
     "weight_of",
     "weighted",
     "weighted_title",
+    "weights_less",
     "whole_weights",
 ]
 
@@ -91,18 +100,28 @@ class Weight:
             raise PlanError(f"Weight('{self.column}'): all weights are equal; ask for the sum or the mean without a weight")
 
 
+def option_number(value: Written) -> Amount:
+    """A number, in a plan file."""
+    return value.number()
+
+
+DESIGN_KEYS: Mapping[str, Callable[[Written], Any]] = MappingProxyType(
+    {"design": option_string, "rows": option_number, "of": option_number, "effect": option_number}
+)
+"""How the rows were drawn, in a plan file."""
+
 WEIGHT_KEYS = Keys(
     one_column,
-    {"by": option_string, "most": lambda value: value.number()},
-    {"nulls": option_string},
+    {"by": option_string, "most": option_number},
+    {"nulls": option_string, **DESIGN_KEYS},
     lacks="needs a column and its weight: write { … = 'column', by = 'weight', most = 10 }",
 )
 """The form of a weighted statistic of a column in a plan file."""
 
 SHARE_KEYS = Keys(
     one_column,
-    {"most": lambda value: value.number()},
-    {"nulls": option_string},
+    {"most": option_number},
+    {"nulls": option_string, **DESIGN_KEYS},
     lacks="needs a weight: write { … = 'weight', most = 10 }",
 )
 """The form of a statistic of the weights alone."""
@@ -122,13 +141,39 @@ def weighted(kind: Kind, column: str, weight: Amount, nulls: str | None) -> Stat
 
 def read_weighted(make: Callable[..., Statistic], columns: Sequence[Any], options: Mapping[str, Any]) -> Statistic:
     """The statistic that a plan file asks for by `WEIGHT_KEYS`."""
-    others = {name: value for name, value in options.items() if name not in {"by", "most"}}
-    return make(columns[0], Weight(options["by"], options["most"]), **others)
+    others = {name: value for name, value in options.items() if name not in {"by", "most", *DESIGN_KEYS}}
+    return make(columns[0], Weight(options["by"], options["most"]), design=design_in(options), **others)
+
+
+def design_in(options: Mapping[str, Any]) -> Design | None:
+    """The design that a plan file names by `DESIGN_KEYS`."""
+    return read_design({name: options[name] for name in DESIGN_KEYS if name in options})
 
 
 def weighted_title(noun: str, shown: Mapping[str, Any], part: str) -> str:
-    """The title of a statistic that has a weight: the weight comes last."""
-    return f"{title(part or noun, shown)}, by {shown_name(shown['by'])}"
+    """The title of a statistic that has a weight: the weight comes last, and then the population."""
+    return for_population(f"{title(noun, shown)}, by {shown_name(shown['by'])}", part)
+
+
+def for_population(said: str, part: str) -> str:
+    """The title of a weighted number, of the file or of the population."""
+    return f"{said}, {part}" if part else said
+
+
+def numbers_named(one: Statistic) -> tuple[str, ...]:
+    """The columns of a weighted statistic: its number, and the same with the interval for the population."""
+    design = _design(one)
+    return (one.name,) if design is None else (one.name, f"{one.name}_population_{design.word}")
+
+
+WEIGHTED_NUMBER = OneNumber(named=numbers_named)
+"""A number of the weighted file, and of the population where a design is declared."""
+
+
+def _design(one: Statistic) -> Design | None:
+    kind: Any = one.kind
+    design: Design | None = kind.design
+    return design
 
 
 def _by(one: Statistic) -> Weight:
@@ -152,8 +197,9 @@ def _check_weights(one: Statistic, facts: TableFacts) -> None:
 
 
 def _weight_json(one: Statistic) -> dict[str, object]:
-    weight = _by(one)
-    return {"by": weight.column, "most": text(weight.most), "nulls": "skip" if one.skip_nulls else "refuse"}
+    weight, design = _by(one), _design(one)
+    drawn = {} if design is None else {"design": design.to_json()}
+    return {"by": weight.column, "most": text(weight.most), "nulls": "skip" if one.skip_nulls else "refuse", **drawn}
 
 
 def _refuse_recorded(one: Statistic) -> Statistic:
@@ -162,7 +208,7 @@ def _refuse_recorded(one: Statistic) -> Statistic:
 
 @dataclass(frozen=True, slots=True)
 class WeightColumn:
-    """The weights alone, of which the cube brings the sums."""
+    """The weights alone, of which the cube brings the sums, or all codes where they are squared."""
 
     def columns(self, one: Statistic) -> tuple[str, ...]:
         return (_by(one).column,)
@@ -172,7 +218,7 @@ class WeightColumn:
         _check_weights(one, facts)
 
     def needs(self, one: Statistic) -> tuple[Need, ...]:
-        return (Need("sums", self.columns(one)),)
+        return (Need("sums" if _design(one) is None else "codes", self.columns(one)),)
 
     def to_json(self, one: Statistic) -> dict[str, object]:
         return _weight_json(one)
@@ -248,9 +294,9 @@ def _over(one: Statistic) -> str:
 # Its queries ------------------------------------------------------------------------------------------------------------
 
 
-def product_sum(facts: TableFacts, values: Total, weights: Total, power: int) -> PairSum:
-    """The query for Σ weight · value ** power over the rows where both are known, in whole steps of both columns."""
-    return PairSum(_factor(facts, values, power), _factor(facts, weights, 1), 0)
+def product_sum(facts: TableFacts, values: Total, weights: Total, power: int, square: int = 1) -> PairSum:
+    """The query for Σ weight ** square · value ** power where both are known, in whole steps of both columns."""
+    return PairSum(_factor(facts, values, power), _factor(facts, weights, square), 0)
 
 
 def triple_sum(facts: TableFacts, totals: Sequence[Total], powers: Sequence[int]) -> ProductSum:
@@ -269,14 +315,37 @@ def whole_weights(facts: TableFacts, by: Weight) -> Total:
     return total_of(facts, by.column, centred=False)
 
 
+def weights_less(facts: TableFacts, by: Weight, less: Fraction) -> Total:
+    """The weights less a number, in whole steps from 0, for the squares behind the variance of a draw."""
+    known, grid = number_of(facts, by.column)
+    low = grid.value(known.low) - less
+    unit = rational_gcd(low, grid.step)
+    query = WeightedSum(by.column, int(low / unit), int(grid.step / unit), known.high - known.low)
+    return Total((query,), unit, less, (grid.value(known.low), grid.value(known.high)))
+
+
 def spans_of_weights(one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
-    """The sensitivity of the sum of the weights with exact totals, in steps of their grid."""
-    return sums_apart(replace(one, column=_by(one).column), facts, free)
+    """The sensitivity of the sum of the weights, and of their squares, with exact totals, in steps of their grid."""
+    weight = replace(one, column=_by(one).column)
+    return largest_of(sums_apart(weight, facts, free), *_spans_of_squares(one, facts, free, ()))
 
 
 def spans_of_ratio(one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
     """The sensitivity of both weighted sums with exact totals, in steps of the grids of a column and of the weights."""
-    return largest_of(*(_span_of_product(replace(one, column=name), facts, free) for name in (one.column, _over(one))))
+    names = one.column, _over(one)
+    products = [_span_of_product(replace(one, column=name), facts, free) for name in names]
+    return largest_of(*products, *_spans_of_squares(one, facts, free, names))
+
+
+def _spans_of_squares(
+    one: Statistic, facts: TableFacts, free: Free, columns: Sequence[str | None]
+) -> tuple[Sensitivity, ...]:
+    """The sensitivity of squared weights alone, and times a square or a product of columns; none without a design."""
+    if _design(one) is None:
+        return ()
+    largest = [max(map(abs, values_apart(replace(one, column=name), facts))) for name in (_by(one).column, *columns)]
+    most = largest[0] ** 2 * max(1, *(size**2 for size in largest[1:]), 1)
+    return (free.of_values(-most, most, may_skip=True),)
 
 
 def _span_of_product(one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
@@ -290,4 +359,5 @@ def _span_of_product(one: Statistic, facts: TableFacts, free: Free) -> Sensitivi
 def spans_of(one: Statistic, facts: TableFacts, free: Free, powers: Sequence[int]) -> Sensitivity:
     """The sensitivity of these sums with exact totals, in steps of both grids."""
     found = [spans_of_weights(one, facts, free)] if 0 in powers else []
-    return largest_of(*found, *([_span_of_product(one, facts, free)] if 1 in powers else []))
+    found += [_span_of_product(one, facts, free)] if 1 in powers else []
+    return largest_of(*found, *_spans_of_squares(one, facts, free, (one.column,)))

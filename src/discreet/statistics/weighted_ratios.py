@@ -5,7 +5,7 @@ W9 of docs/proofs/samples.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -13,54 +13,52 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.cube.queries import ProductSum, Query
 from discreet.domain.steps import TableFacts
 from discreet.exact.figures import name as shown_name
-from discreet.exact.numbers import Amount, float_down, float_up
+from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Reads, Shape, Statistic
-from discreet.statistics.common import OneNumber, check_column_name, check_weight, option_string, skips_nulls
-from discreet.statistics.estimate import Estimate, quotient_range
+from discreet.statistics.base import CLIPPED, Asked, Completed, Free, Keys, Reads, Shape, Statistic
+from discreet.statistics.common import check_column_name, check_weight, option_string, skips_nulls
+from discreet.statistics.designs import Design, design_of
 from discreet.statistics.possible import Possible, quotient_value, quotient_values
 from discreet.statistics.recipe import (
-    Answers,
-    CountTable,
-    GroupSize,
-    Noises,
-    Statements,
-    add_errors,
-    in_a_group,
-    noise_statements,
+    Recipe,
 )
 from discreet.statistics.survey_weights import (
     WEIGHT_KEYS,
+    WEIGHTED_NUMBER,
     RatioColumns,
     Weight,
+    for_population,
     read_weighted,
     spans_of_ratio,
     triple_sum,
     weight_of,
+    weights_less,
     whole_weights,
 )
-from discreet.statistics.tilts import reach_of, tilted_range
-from discreet.statistics.totals import Total, total_of
+from discreet.statistics.totals import total_of
+from discreet.statistics.weighted_quotients import WeightedQuotientRecipe
 
-__all__ = ["WeightedRatio", "WeightedRatioRecipe", "weighted_ratio"]
+__all__ = ["WeightedRatio", "weighted_ratio"]
 
 Floats = NDArray[np.float64]
 
 
-def weighted_ratio(column: str, over: str, by: Weight, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
+def weighted_ratio(
+    column: str, over: str, by: Weight, *, design: Design | None = None, weight: Amount = 1, nulls: str | None = None
+) -> Statistic:
     """The sum of weight · column over the sum of weight · over, in each group, over the rows where all three are known.
 
     Args:
         column: the column of the numerator.
         over: the column of the denominator, whose lower bound is above 0.
         by: the weights, such as `Weight("w", most=10)`. The interval is for the weighted file: noise, not the sample.
+        design: how the rows were drawn, for a second interval, for the population.
         weight: its share of the spend relative to the other statistics of the request.
         nulls: "skip", or left out.
     """
-    kind = WeightedRatio(weight_of(by), check_column_name(over))
+    kind = WeightedRatio(weight_of(by), check_column_name(over), design_of(design))
     name = f"weighted_ratio_{check_column_name(column)}_{over}"
     return Statistic(kind, column, name, check_weight(weight), skips_nulls(nulls))
 
@@ -71,6 +69,7 @@ class WeightedRatio:
 
     by: Weight
     over: str
+    design: Design | None = None
 
     word: ClassVar = "weighted_ratio"
     noun: ClassVar = "Weighted ratio"
@@ -84,7 +83,8 @@ class WeightedRatio:
     possible: ClassVar[Possible] = staticmethod(quotient_value)
     counts: ClassVar = False
     reads: ClassVar[Reads] = RatioColumns()
-    shape: ClassVar[Shape] = OneNumber()
+    shape: ClassVar[Shape] = WEIGHTED_NUMBER
+    completed: ClassVar[tuple[Completed, ...]] = ()
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:
@@ -99,110 +99,28 @@ class WeightedRatio:
     def title(shown: Mapping[str, Any], part: str) -> str:
         skipped = ", where all are known" if shown.get("nulls") == "skip" else ""
         column, over, by = (shown_name(shown[key]) for key in ("column", "over", "by"))
-        return f"{part or WeightedRatio.noun} of {column} to {over}{skipped}, by {by}"
+        return for_population(f"{WeightedRatio.noun} of {column} to {over}{skipped}, by {by}", part)
 
     def span(self, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
         return spans_of_ratio(one, facts, free)
 
-    def recipe(self, one: Statistic, asked: Asked) -> WeightedRatioRecipe:
+    def recipe(self, one: Statistic, asked: Asked) -> Recipe:
         facts = asked.facts
         totals = total_of(facts, one.column, centred=False), total_of(facts, self.over, centred=False)
         weights = whole_weights(facts, self.by)
-        sums = [triple_sum(facts, (*totals, weights), powers) for powers in ((1, 0, 1), (0, 1, 1))]
-        return WeightedRatioRecipe(totals, weights.reach, sums[0], sums[1])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class WeightedRatioRecipe:
-    """unit · sums/others, within what is possible.
-
-    Args:
-        totals: the whole numbers of the two columns.
-        weights: the least and the greatest whole number of a weight.
-        sums: the query for the sum of the products of the numerator.
-        others: the same of the denominator, over the same rows.
-    """
-
-    whole: ClassVar = False
-    totals: tuple[Total, Total]
-    weights: tuple[int, int]
-    sums: ProductSum
-    others: ProductSum
-
-    @property
-    def unit_of(self) -> Fraction:
-        """What a quotient of both whole numbers is worth."""
-        return self.totals[0].unit / self.totals[1].unit
-
-    @property
-    def ends(self) -> tuple[Fraction, Fraction]:
-        """The least and the greatest quotient of whole numbers."""
-        (low, high), (least, greatest) = (one.reach for one in self.totals)
-        return quotient_values((Fraction(low), Fraction(high)), (Fraction(least), Fraction(greatest)))
-
-    @property
-    def queries(self) -> tuple[tuple[Query, Fraction], ...]:
-        return (self.others, Fraction(1)), (self.sums, Fraction(1))
-
-    def error(self, noises: Noises, rows: int) -> float:
-        """In a group whose weights and denominators are in the middle of their ranges on average."""
-        size = Fraction(rows * sum(self.weights) * sum(self.totals[1].reach), 4)
-        return add_errors(noises, ((self.sums,), self.unit_of / size))
-
-    def widest(self, noises: Noises, size: GroupSize) -> float:
-        # As that of a tilted mean: the set is at most 2h/r wide, r = the least denominator less the half-width of its noise.
-        low, high = self.ends
-        half = (high - low) / 2
-        fewest = size.rows * self.weights[0] * self.totals[1].reach[0] - noises.largest(self.others)
-        reach = self._reach(noises)
-        if reach is not None and fewest >= 1:
-            half = min(half, Fraction(float(reach(np.array([float_up(max(abs(low), abs(high)))]))[0])) / fewest)
-        return float_up(half * self.unit_of)
-
-    def unit(self, rows: int) -> str:
-        return in_a_group(rows)
-
-    def accuracy(self, noises: Noises) -> str:
-        return ""
-
-    def statements(self, noises: Noises) -> Statements:
-        if self._reach(noises) is None:
-            return noise_statements(noises, (self.sums, self.others))
-        return Statements({}, noises.cells, 1)
-
-    def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
-        (sums, s), (others, n) = (
-            [part.astype(np.float64) for part in answers.of(query)] for query in (self.sums, self.others)
+        sums, others = (triple_sum(facts, (*totals, weights), powers) for powers in ((1, 0, 1), (0, 1, 1)))
+        (low, high), (least, greatest) = (one.reach for one in totals)
+        inner = WeightedQuotientRecipe(
+            sums,
+            others,
+            totals[0].unit / totals[1].unit,
+            Fraction(0),
+            quotient_values((Fraction(low), Fraction(high)), (Fraction(least), Fraction(greatest))),
+            weights.reach[0] * least,
+            Fraction(sum(weights.reach) * (least + greatest), 4),
         )
-        least, greatest = self.ends
-        ends, reach = (float_down(least), float_up(greatest)), self._reach(answers.noises)
-        if reach is None:
-            low, high = quotient_range(sums, s, others, n)
-            some = others - n >= 1
-            low, high = np.where(some, low, ends[0]), np.where(some, high, ends[1])
-        else:
-            low, high = tilted_range(sums, others, reach, ends)
-        value = np.clip(sums / np.maximum(others, 1.0), *ends)
-        return (_scaled(value, (low, high), self.unit_of, ends),)
-
-    def tables(self, answers: Answers) -> tuple[CountTable, ...]:
-        return ()
-
-    def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
-        return {}
-
-    def _reach(self, noises: Noises) -> Callable[[Floats], Floats] | None:
-        """The half-widths of the noise of numerator − t · denominator; None where there is no closed form."""
-        return reach_of([(noises.law(self.sums), 1)], [(noises.law(self.others), 1)], noises.level)
-
-
-def _scaled(value: Floats, ends: tuple[Floats, Floats], unit: Fraction, most: tuple[float, float]) -> Estimate:
-    """The quotients in units, the ends of the intervals moved outwards by what rounding may do."""
-    low, high = (np.clip(end, *most) for end in ends)
-    slack = 1e-12 * (np.abs(low) + np.abs(high))
-    low, high = np.minimum(np.maximum(low - slack, most[0]), value), np.maximum(np.minimum(high + slack, most[1]), value)
-    step = float(unit)
-    # One rounding of the unit and one of the product: each 2**-53.
-    return Estimate(
-        value * step, *(end * step + side * 2.0**-50 * np.abs(end * step) for end, side in ((low, -1), (high, 1)))
-    )
+        if self.design is None:
+            return inner
+        less = weights_less(facts, self.by, self.design.less)
+        second, first, none = (triple_sum(facts, (*totals, less), powers) for powers in ((2, 0, 2), (1, 1, 2), (0, 2, 2)))
+        return inner.for_population(self.design, (second, first, none), less.unit / weights.unit)

@@ -12,41 +12,57 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.cube.queries import Query
+from discreet.cube.queries import Query, Squares
 from discreet.domain.steps import TableFacts
 from discreet.exact.figures import name as shown_name
 from discreet.exact.numbers import Amount, float_up
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Reads, Shape, Statistic
-from discreet.statistics.common import OneNumber, check_weight, skips_nulls
+from discreet.statistics.base import CLIPPED, Asked, Completed, Free, Keys, Reads, Shape, Statistic
+from discreet.statistics.common import check_weight, skips_nulls
 from discreet.statistics.counted import NoisyCount
+from discreet.statistics.designs import Design, design_of
 from discreet.statistics.estimate import Estimate
+from discreet.statistics.population import DrawnShare, PopulationRecipe
 from discreet.statistics.possible import Possible, fix_bounds
 from discreet.statistics.recipe import (
     Answers,
     CountTable,
     GroupSize,
     Noises,
+    Recipe,
     Statements,
     add_errors,
     in_a_group,
     noise_statements,
 )
 from discreet.statistics.shares import share_estimate
-from discreet.statistics.survey_weights import SHARE_KEYS, Weight, WeightColumn, spans_of_weights, weight_of, whole_weights
+from discreet.statistics.survey_weights import (
+    DESIGN_KEYS,
+    SHARE_KEYS,
+    WEIGHTED_NUMBER,
+    Weight,
+    WeightColumn,
+    design_in,
+    for_population,
+    spans_of_weights,
+    weight_of,
+    weights_less,
+    whole_weights,
+)
 
 __all__ = ["WeightedShare", "WeightedShareRecipe", "weighted_share"]
 
 
-def weighted_share(by: Weight, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
+def weighted_share(by: Weight, *, design: Design | None = None, weight: Amount = 1, nulls: str | None = None) -> Statistic:
     """The sum of the weights of each group over the sum of the weights of all groups, between 0 and 1.
 
     Args:
         by: the weights, such as `Weight("w", most=10)`. The interval is for the weighted file: noise, not the sample.
+        design: how the rows were drawn, for a second interval, for the population.
         weight: its share of the spend relative to the other statistics of the request.
         nulls: "skip" lets rows without a weight count as 0, or left out.
     """
-    kind = WeightedShare(weight_of(by))
+    kind = WeightedShare(weight_of(by), design_of(design))
     return Statistic(kind, None, f"weighted_share_{by.column}", check_weight(weight), skips_nulls(nulls))
 
 
@@ -55,6 +71,7 @@ class WeightedShare:
     """The sum of the weights of the group over the sum of the weights of all groups."""
 
     by: Weight
+    design: Design | None = None
 
     word: ClassVar = "weighted_share"
     noun: ClassVar = "Weighted share of rows"
@@ -63,23 +80,32 @@ class WeightedShare:
     possible: ClassVar[Possible] = staticmethod(fix_bounds(0, 1))
     counts: ClassVar = False
     reads: ClassVar[Reads] = WeightColumn()
-    shape: ClassVar[Shape] = OneNumber()
+    shape: ClassVar[Shape] = WEIGHTED_NUMBER
+    completed: ClassVar[tuple[Completed, ...]] = ()
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:
-        others = {name: value for name, value in options.items() if name != "most"}
-        return weighted_share(Weight(columns[0], options["most"]), **others)
+        others = {name: value for name, value in options.items() if name not in {"most", *DESIGN_KEYS}}
+        return weighted_share(Weight(columns[0], options["most"]), design=design_in(options), **others)
 
     @staticmethod
     def title(shown: Mapping[str, Any], part: str) -> str:
-        return f"{part or WeightedShare.noun}, by {shown_name(shown['by'])}"
+        return for_population(f"{WeightedShare.noun}, by {shown_name(shown['by'])}", part)
 
     def span(self, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
         return spans_of_weights(one, facts, free)
 
-    def recipe(self, one: Statistic, asked: Asked) -> WeightedShareRecipe:
+    def recipe(self, one: Statistic, asked: Asked) -> Recipe:
         weights = whole_weights(asked.facts, self.by)
-        return WeightedShareRecipe(weights.reach, NoisyCount(weights.queries[0]))
+        (sizes,) = weights.queries
+        inner = WeightedShareRecipe(weights.reach, NoisyCount(sizes))
+        if self.design is None:
+            return inner
+        less = weights_less(asked.facts, self.by, self.design.less)
+        (own,) = less.queries
+        squares = Squares(own.column, own.first, own.slope, own.width, 0)
+        drawn = DrawnShare(sizes, squares, less.unit / weights.unit)
+        return PopulationRecipe(inner, self.design, drawn, ((sizes, Fraction(1)), (squares, Fraction(3, 5))))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

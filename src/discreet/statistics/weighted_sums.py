@@ -13,14 +13,25 @@ from discreet.cube.queries import PairSum, Query
 from discreet.domain.steps import TableFacts
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Reads, Shape, Statistic
-from discreet.statistics.common import OneNumber
+from discreet.statistics.base import UNBIASED, Asked, Completed, Free, Keys, Reads, Shape, Statistic
+from discreet.statistics.designs import Design, design_of
 from discreet.statistics.estimate import Estimate
+from discreet.statistics.population import DrawnSum, PopulationRecipe
 from discreet.statistics.possible import Possible, any_value
-from discreet.statistics.recipe import Answers, CountTable, GroupSize, Noises, Statements, add_errors, noise_statements
+from discreet.statistics.recipe import (
+    Answers,
+    CountTable,
+    GroupSize,
+    Noises,
+    Recipe,
+    Statements,
+    add_errors,
+    noise_statements,
+)
 from discreet.statistics.sums import sum_estimate
 from discreet.statistics.survey_weights import (
     WEIGHT_KEYS,
+    WEIGHTED_NUMBER,
     Weight,
     WeightedColumn,
     product_sum,
@@ -29,6 +40,7 @@ from discreet.statistics.survey_weights import (
     weight_of,
     weighted,
     weighted_title,
+    weights_less,
     whole_weights,
 )
 from discreet.statistics.totals import total_of
@@ -36,16 +48,19 @@ from discreet.statistics.totals import total_of
 __all__ = ["WeightedSum", "WeightedSumRecipe", "weighted_sum"]
 
 
-def weighted_sum(column: str, by: Weight, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
+def weighted_sum(
+    column: str, by: Weight, *, design: Design | None = None, weight: Amount = 1, nulls: str | None = None
+) -> Statistic:
     """The sum of weight · value in each group; `nulls="skip"` lets nulls contribute 0 in a column that has them.
 
     Args:
         column: a column of numbers.
         by: the weights, such as `Weight("w", most=10)`. The interval is for the weighted file: noise, not the sample.
+        design: how the rows were drawn, for a second interval, for the population.
         weight: its share of the spend relative to the other statistics of the request.
         nulls: "skip", or left out.
     """
-    return weighted(WeightedSum(weight_of(by)), column, weight, nulls)
+    return weighted(WeightedSum(weight_of(by), design_of(design)), column, weight, nulls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +68,7 @@ class WeightedSum:
     """The sum of weight · value."""
 
     by: Weight
+    design: Design | None = None
 
     word: ClassVar = "weighted_sum"
     noun: ClassVar = "Weighted sum"
@@ -61,7 +77,8 @@ class WeightedSum:
     possible: ClassVar[Possible] = staticmethod(any_value)
     counts: ClassVar = False
     reads: ClassVar[Reads] = WeightedColumn()
-    shape: ClassVar[Shape] = OneNumber()
+    shape: ClassVar[Shape] = WEIGHTED_NUMBER
+    completed: ClassVar[tuple[Completed, ...]] = ()
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:
@@ -74,9 +91,16 @@ class WeightedSum:
     def span(self, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
         return spans_of(one, facts, free, (1,))
 
-    def recipe(self, one: Statistic, asked: Asked) -> WeightedSumRecipe:
+    def recipe(self, one: Statistic, asked: Asked) -> Recipe:
         values, weights = total_of(asked.facts, one.column, centred=False), whole_weights(asked.facts, self.by)
-        return WeightedSumRecipe(product_sum(asked.facts, values, weights, 1), values.unit * weights.unit)
+        sums = product_sum(asked.facts, values, weights, 1)
+        inner = WeightedSumRecipe(sums, values.unit * weights.unit)
+        if self.design is None:
+            return inner
+        less = weights_less(asked.facts, self.by, self.design.less)
+        squares = product_sum(asked.facts, values, less, 2, 2)
+        drawn = DrawnSum(sums, squares, inner.step, less.unit / weights.unit)
+        return PopulationRecipe(inner, self.design, drawn, ((sums, Fraction(1)), (squares, Fraction(3, 5))))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,10 +13,10 @@ PAGES = ("privacy", "cube", "pairs", "declaration", "samples", "original")
 TEXT = "".join((ROOT / "docs" / "proofs" / f"{page}.md").read_text() for page in PAGES)
 SECTIONS = {
     match.group(1): match.group(0)
-    for match in re.finditer(r"^## ([A-Z]\d)\. .*?(?=^#+ |\Z)", TEXT, re.MULTILINE | re.DOTALL)
+    for match in re.finditer(r"^## ([A-Z]\d+)\. .*?(?=^#+ |\Z)", TEXT, re.MULTILINE | re.DOTALL)
 }
 # "Theorem R1", "Theorems F1 and F2", "(R3:" in the sources of the package; numbered theorems of papers have a point.
-CITED = re.compile(r"(?:Theorems? |\(|and )([A-Z]\d)\b")
+CITED = re.compile(r"(?:Theorems? |\(|and )([A-Z]\d+)\b")
 
 
 def listed(section: str, label: str) -> list[str]:

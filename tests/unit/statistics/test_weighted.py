@@ -18,10 +18,8 @@ from discreet.planfile.tree import toml_root
 from discreet.quotes.allocate import quote
 from discreet.releases.derived.reading import numbers_of
 from discreet.releases.evaluate import exact_answers
-from discreet.statistics import weighted_means
-from discreet.statistics.recipe import Answers, GroupSize
+from discreet.statistics.recipe import Answers, GroupSize, Noises
 from discreet.statistics.shares import share_estimate
-from discreet.statistics.widest import quotient_width
 
 SCHEMA = dp.Schema(
     x=dp.Number(-3, 9),
@@ -81,8 +79,7 @@ def test_without_noise_they_are_what_a_loop_over_the_rows_gives():
         assert ratio.value[place] == pytest.approx(sum(x * w for x, w, _ in whole) / sum(z * w for _, w, z in whole))
 
 
-@pytest.mark.one_in(4)
-@pytest.mark.parametrize("spend", [dp.PureDP("0.5"), dp.PureDP(3), dp.ZCDP("0.5")], ids=str)
+@pytest.mark.parametrize("spend", [dp.PureDP(4), dp.PureDP(10), dp.ZCDP(2)], ids=str)
 @pytest.mark.parametrize("rows", [[(9, 1)], [(-3, 4), (9, 4)], [(5, 2.5)] * 7 + [(9, 1)] * 5], ids=["one", "two", "twelve"])
 def test_intervals_hold_with_the_stated_probability(rows, spend):
     """The exact coverage over the law of both noises, which are independent."""
@@ -94,7 +91,7 @@ def test_intervals_hold_with_the_stated_probability(rows, spend):
         assert chance[~covered].sum() > 0 or line.statistic.kind.word == "weighted_mean"
 
 
-@pytest.mark.parametrize("spend", [dp.PureDP(3), dp.PureDP(8), dp.ZCDP(2)], ids=str)
+@pytest.mark.parametrize("spend", [dp.PureDP(6), dp.PureDP(12), dp.ZCDP(2)], ids=str)
 @pytest.mark.parametrize("rows", [[(9, 1, 1)], [(-3, 4, 3), (9, 4, 1)], [(5, 2.5, 2)] * 7 + [(9, 1, 3)] * 5], ids=len)
 def test_the_interval_of_a_ratio_holds_with_the_stated_probability(rows, spend):
     true = sum(x * w for x, w, _ in rows) / sum(z * w for _, w, z in rows)
@@ -175,7 +172,7 @@ def test_no_interval_of_a_mean_is_wider_than_its_bound(monkeypatch):
     noises = quoted.noises(line)
 
     def widest(rows):
-        found = [without_noise(quoted, rows, sign * noises.largest(line.recipe.sizes)) for sign in (-1, 0, 1)]
+        found = [without_noise(quoted, rows, sign * noises.largest(line.recipe.counts)) for sign in (-1, 0, 1)]
         return max(float((one.high - one.low)[0]) / 2 for (one,) in found)
 
     for number in (40, 200):
@@ -184,10 +181,9 @@ def test_no_interval_of_a_mean_is_wider_than_its_bound(monkeypatch):
             rows = [(low, w, "a")] * (number // 2) + [(high, w, "a")] * (number // 2)
             assert widest(rows) <= bound * (1 + 1e-9)
     assert bound < 6, "a bound that says nothing"
-    monkeypatch.setattr(
-        weighted_means, "quotient_width", lambda noises, sums, count, rows: quotient_width(noises, sums, count, 9 * rows)
-    )
-    assert widest([(9, 1, "a")] * 200) > line.recipe.widest(noises, GroupSize(200, 200)) * (1 + 1e-9)
+    true = noises.largest
+    monkeypatch.setattr(Noises, "largest", lambda self, query: -4 * true(query))
+    assert widest([(3, 1, "a")] * 200) > line.recipe.widest(noises, GroupSize(200, 200))
 
 
 @pytest.mark.parametrize(
@@ -302,9 +298,25 @@ def test_numbers_by_other_weights_are_another_quantity():
         dp.combine(first, second)
 
 
-def test_a_plan_file_asks_for_a_weighted_ratio(tmp_path):
-    asked_for = '{ weighted_ratio = "v", over = "w", by = "u", most = "4", nulls = "skip" }'
+def test_a_plan_file_asks_for_ratios_and_designs(tmp_path):
+    asked_for = '{ weighted_ratio = "v", over = "w", by = "u", most = "4", nulls = "skip" }, '
+    asked_for += '{ weighted_share = "u", most = 4, nulls = "skip", design = "poisson" }, '
+    asked_for += '{ weighted_sum = "v", by = "u", most = 4, nulls = "skip", design = "replacement", rows = 90, of = 100 }, '
+    asked_for += '{ weighted_mean = "v", by = "u", most = 4, nulls = "skip", design = "effect", effect = "1.5" }'
     text = plan_text("two-numbers").replace('["count"]', f"[{asked_for}]")
     text = text.replace("lower = 0\nupper = 9", 'lower = 1\nupper = 9\n[columns.u]\ntype = "number"\nlower = 0\nupper = 4')
     (order,) = plan_of(toml_root(text.encode(), tmp_path / "plan.toml")).orders
-    assert order.request.statistics == (dp.weighted_ratio("v", "w", dp.Weight("u", most=4), **SKIP),)
+    by = dp.Weight("u", most=4)
+    assert order.request.statistics == (
+        dp.weighted_ratio("v", "w", by, **SKIP),
+        dp.weighted_share(by, design=dp.PoissonDesign(), **SKIP),
+        dp.weighted_sum("v", by, design=dp.ReplacementDesign(90, of=100), **SKIP),
+        dp.weighted_mean("v", by, design=dp.DesignEffect("1.5"), **SKIP),
+    )
+    for keys, says in (
+        ('design = "cluster"', "must be one of poisson, replacement, effect"),
+        ('design = "poisson", rows = 3', "does not go with rows"),
+        ("rows = 3", "must be one of"),
+    ):
+        with pytest.raises(dp.PlanError, match=says):
+            plan_of(toml_root(text.replace('design = "poisson"', keys).encode(), tmp_path / "plan.toml"))

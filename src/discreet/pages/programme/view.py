@@ -311,8 +311,7 @@ def _title(one: Agreement, release: Release, words: Words) -> str:
         if (line["statistic"], line.get("column")) == (one.quantity.statistic, one.quantity.column)
         and column.removeprefix(line["name"]) == one.quantity.output
     )
-    order = value_columns(line)[column]
-    titled = about.statistic(column).label or title_words(apply_words(line, about), f"{order} % quantile" if order else "")
+    titled = about.statistic(column).label or title_words(apply_words(line, about), value_columns(line)[column])
     keys = " × ".join(title_of(about, key) for key in one.keys)
     return words("programme.by", what=words.said(titled), keys=keys) if keys else words.said(titled)
 

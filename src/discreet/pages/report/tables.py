@@ -11,9 +11,9 @@ from typing import Any
 from discreet.domain.about import About
 from discreet.exact.figures import decimals_for, name, outwards
 from discreet.pages.report.derived import derived_words
-from discreet.pages.report.words import kept_words, title_words
+from discreet.pages.report.words import drawn_words, kept_words, title_words
 from discreet.pages.words import Words
-from discreet.releases.frames import further_frames, value_columns
+from discreet.releases.frames import POPULATION, further_frames, value_columns
 from discreet.releases.labelled import apply_words, title_of, unit_of
 from discreet.releases.worded import QUALITY
 from discreet.statistics.registry import by_word
@@ -99,6 +99,8 @@ def tables_of(document: Mapping[str, Any], about: About, words: Words) -> Iterat
         for column, part in _parts_of(statistic, columns, {frame["name"] for frame in frames}).items():
             own = about.statistic(column).label or title_words(apply_words(statistic, about), part)
             table = _table(own, column, columns, labels, (statistic, about, words))
+            if part == POPULATION:
+                table = replace(table, kept=drawn_words(statistic, words))
             every = len(columns[column]) if "table" not in document else document["table"]["rows"]
             yield table if "table" not in document else _beginning(table, every, len(columns[column]), words)
     for frame in frames:
@@ -114,7 +116,7 @@ def _beginning(table: NumberTable, every: int, shown: int, words: Words) -> Numb
 def _parts_of(statistic: Mapping[str, Any], columns: Mapping[str, Any], frames: set[str]) -> dict[str, str]:
     """The columns with the numbers of a statistic, each with the words that distinguish it; none where a frame has them."""
     own = statistic["name"]
-    expected = {column: f"{order} % quantile" if order else "" for column, order in value_columns(statistic).items()}
+    expected = value_columns(statistic)
     if all(column in columns for column in expected):
         return expected
     if statistic["statistic"] in by_word() and not any(frame == own or frame.startswith(f"{own}_") for frame in frames):

@@ -146,7 +146,7 @@ EVERY = {
     "mean": [dp.mean("w", **SKIP)],
     "weighted_sum": [dp.weighted_sum("v", dp.Weight("u", most=20), **SKIP)],
     "weighted_mean": [dp.weighted_mean("v", dp.Weight("u", most=20), **SKIP)],
-    "weighted_share": [dp.weighted_share(dp.Weight("u", most=20), **SKIP)],
+    "weighted_share": [dp.weighted_share(dp.Weight("u", most=20), design=dp.PoissonDesign(), **SKIP)],
     "weighted_ratio": [dp.weighted_ratio("v", "z", dp.Weight("u", most=20), **SKIP)],
     "variance": [dp.variance("v", **SKIP), dp.variance("w", interval="joint", **SKIP)],
     "std": [dp.std("v", **SKIP), dp.std("w", interval="joint", **SKIP)],
