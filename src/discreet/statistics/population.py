@@ -63,7 +63,7 @@ class PopulationRecipe:
         return self.inner.unit(rows)
 
     def accuracy(self, noises: Noises) -> str:
-        return f"{self.inner.accuracy(noises)} for the noise; for the population more: {self.design.words()}"
+        return f"{self.inner.accuracy(noises)} (noise alone; wider for the population, where {self.design.words()})"
 
     def statements(self, noises: Noises) -> Statements:
         """Each interval for the population fails as often as all statements behind one interval of the file together."""
