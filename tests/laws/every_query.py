@@ -23,6 +23,7 @@ from discreet.cube.queries import (
     ImputedSum,
     LevelCounts,
     NonNullCount,
+    NullCount,
     PairSum,
     ProductSum,
     QuantileCodes,
@@ -336,7 +337,7 @@ def queries(plan: Plan) -> Iterator[object]:
     facts = plan.facts["v"]
     low, high = facts.low, facts.high
     width = high - low
-    yield from (RowCount(), NonNullCount("v"), NonNullCount("g"))
+    yield from (RowCount(), NonNullCount("v"), NonNullCount("g"), NullCount("v"), NullCount("g"))
     for first, slope in ((low, 1), (-width, 2), (-1, 1), (3, -2), (-7, 3)):
         yield WeightedSum("v", first, slope, width)
         largest = max(abs(first), abs(first + slope * width))

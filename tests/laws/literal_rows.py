@@ -24,6 +24,7 @@ from discreet.cube.queries import (
     ImputedSum,
     LevelCounts,
     NonNullCount,
+    NullCount,
     PairSum,
     ProductSum,
     RowCount,
@@ -159,11 +160,16 @@ def parts(query: object, plan: Plan, record: dict[str, object]) -> list[tuple[in
         case Excess(recorded=raw, clamped=cut):
             both = [parts(one, plan, record) for one in (raw, cut)]
             return [(0, 0, both[0][0][2] - both[1][0][2])] if all(both) else []
+        case NullCount(column=column):
+            return [(0, 0, 1)] if record[column] is None else []
         case ImputedSum(filled=filled, known=known):
             return [] if record[known.column] is not None else parts(filled, plan, record)
     value = record[query.column]
-    if value is None:
-        return []
+    return [] if value is None else parts_of_known(query, plan, value)
+
+
+def parts_of_known(query: object, plan: Plan, value: int) -> list[tuple[int, int, int]]:
+    """The same where the one column of the query is known."""
     match query:
         case NonNullCount():
             return [(0, 0, 1)]

@@ -106,6 +106,7 @@ class Tripled:
     counts: ClassVar = False
     reads: ClassVar = NumberColumn("codes")
     shape: ClassVar = OneNumber()
+    completed: ClassVar = ()
 
     @staticmethod
     def of(*columns, **options):

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.cube.queries import Excess, ImputedSum, NonNullCount, RowCount, WeightedSum
+from discreet.cube.queries import Excess, ImputedSum, NonNullCount, NullCount, RowCount, WeightedSum
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
 from discreet.mechanisms import Sensitivity
@@ -73,6 +73,8 @@ def requests(neighbours):
         cut = table.clamp({"v": (low, high)})
         for one, by, wanted in product(asked, ([], ["g"]), (True, False)):
             yield cut.group_by(*by).agg(*one).original(prepared=wanted)
+    for one, by, wanted in product(asked[:2], ([], ["g"]), (True, False)):
+        yield table.clamp({"v": (0, 3)}).group_by(*by).agg(*one).original("anywhere", prepared=wanted)
     yield table.clamp({"v": (0, 3)}).where({"g": ["x"]}).agg(*asked[2]).original()
 
 
@@ -217,6 +219,8 @@ def literally(query, row, clamp, *, lowest):
             return int(value_of(column, row, clamp) is not None)
         case RowCount():
             return 1
+        case NullCount(column=column):
+            return int(value_of(column, row, clamp) is None)
         case Excess(recorded=recorded, clamped=clamped):
             return 0 if row[1] is None else integer(recorded) - integer(clamped)
         case ImputedSum(filled=filled):
@@ -267,8 +271,8 @@ def in_parts(clamp, imputed, by, asked, neighbours):
 @pytest.mark.parametrize("spend", SPENDS, ids=["pure", "zcdp"])
 def test_sums_in_parts_lose_no_more_than_the_spend(neighbours, spend):
     losses = []
-    for clamp, imputed, by, asked in IN_PARTS:
-        quoted = quote(in_parts(clamp, imputed, by, asked, neighbours), spend)
+    for nulls, (clamp, imputed, by, asked) in product(("recorded", "anywhere"), IN_PARTS):
+        quoted = quote(in_parts(clamp, imputed, by, asked, neighbours).original(nulls), spend)
         losses.append(loss_of_rows(quoted, clamp))
     assert max(losses) <= 1
     assert sum(loss == 1 for loss in losses) >= len(losses) / 3

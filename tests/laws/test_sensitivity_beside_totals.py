@@ -24,6 +24,7 @@ from discreet.cube.queries import (
     ImputedSum,
     LevelCounts,
     NonNullCount,
+    NullCount,
     PairSum,
     ProductSum,
     QuantileCodes,
@@ -72,8 +73,8 @@ REQUESTS = {
 }
 
 
-BESIDE_ORIGINALS = {Excess, ImputedSum}
-"""Sums of integers like the others, asked in requests for originals: `test_originals` and `every_query` have them."""
+BESIDE_ORIGINALS = {Excess, ImputedSum, NullCount}
+"""Sums and counts like the others, asked in requests for originals: `test_originals` and `every_query` have them."""
 
 
 def queries(plan):

@@ -17,6 +17,7 @@ from discreet.cube.queries import (
     ImputedSum,
     LevelCounts,
     NonNullCount,
+    NullCount,
     PairSum,
     ProductSum,
     QuantileCodes,
@@ -106,6 +107,8 @@ OF_ROWS = {
     "an excess has no negative part": Mutant(Excess, "change", "self.least, self.most", "0, self.most"),
     "a value that is cut is never null": Mutant(Excess, "nullable", "facts[self.recorded.column].nullable", "False"),
     "what is imputed is never below 0": Mutant(ImputedSum, "change", "row.adds(least, most", "row.adds(max(least, 0), most"),
+    "a null is counted where the column is known": Mutant(NullCount, "change", "nullable=True", "nullable=False"),
+    "nothing is null": Mutant(NullCount, "change", "if facts[self.column]", "if not facts[self.column]"),
     "everything is imputed": Mutant(ImputedSum, "change", "nullable=True", "nullable=False"),
     "every row is chosen from": Mutant(
         allocate._OneRow, "chooses", "skipped = self.skipped or nullable", "skipped = self.skipped"

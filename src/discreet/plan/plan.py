@@ -19,7 +19,7 @@ from discreet.domain.words import card, declared_facts, one_line, request_text
 from discreet.errors import PlanError, printed
 from discreet.exact.canonical import canonical, digest
 from discreet.plan.layout import Layout, layout_of, resize_of, table_facts, used_columns
-from discreet.plan.recorded import Original, answered_by, check_original, facts_with_recorded, stripped_steps
+from discreet.plan.recorded import ANYWHERE, Original, answered_by, check_original, facts_with_recorded, stripped_steps
 from discreet.plan.shown import check_nulls
 from discreet.plan.sizes import check_cubes, check_release
 from discreet.plan.used import cut_to_used
@@ -124,20 +124,24 @@ class Plan:
         """The same request with intervals that hold the values of the table as recorded, before clamp, impute and resize.
 
         They stand in columns of their own, such as `mean_income_original_low`, and rest on noisy queries of the recorded
-        values in the same reading, within the same spend. Nulls are left out of these values.
+        values in the same reading, within the same spend. The numbers leave nulls out; so do the intervals for "recorded".
+        Those for "anywhere" hold with any answer of those who gave none, and no group of these is printed.
 
         Args:
-            nulls: "recorded".
+            nulls: "recorded" or "anywhere".
             prepared: False leaves out the prepared table, so that all of the spend is for the table as recorded.
 
         Raises:
-            PlanError: another word; or with the prepared table: a resize, or a changed column in groups or conditions.
+            PlanError: another word; with the prepared table: a resize, or a changed column in groups or conditions; with
+                "anywhere": a condition, or a statistic without such a form.
         """
         target = check_original(nulls, prepared)
+        groups = (*self.group_by, *(group for one in self.statistics for own in groupings_of(one) for group in own))
+        dropped = tuple(sorted({one.column for one in groups})) if target.nulls == ANYWHERE else self.dropped
         if prepared:
-            return replace(self, target=target)
+            return replace(self, dropped=dropped, target=target)
         statistics = tuple(one.kind.reads.recorded(one, {}) for one in self.statistics)
-        return replace(self, steps=stripped_steps(self.steps), statistics=statistics, target=target)
+        return replace(self, steps=stripped_steps(self.steps), statistics=statistics, dropped=dropped, target=target)
 
 
 def plan_json(plan: Plan) -> dict[str, object]:

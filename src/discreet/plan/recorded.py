@@ -2,8 +2,9 @@
 
 The original value of a statistic is its value on the *stripped plan*: the same schema, groups, conditions and statistics,
 without clamp, impute and resize, nulls skipped (O0 of docs/proofs/original.md; by O3 no clamp makes a certified interval of
-it narrow). A column that the steps change is then read a second time, as "income as recorded": another column to every
-query, the same one to the source.
+it narrow). With any answer of those who gave none it is every value that the statistic can have once all nulls are known
+(O10). A column that the steps change is then read a second time, as "income as recorded": another column to every query, the
+same one to the source.
 """
 
 from __future__ import annotations
@@ -14,14 +15,16 @@ from types import MappingProxyType
 from typing import Literal, Protocol, get_args
 
 from discreet.cube.value_paths import Path, path_of
-from discreet.domain.groups import Group
+from discreet.domain.groups import Group, Label, is_complete
 from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Schema
 from discreet.domain.steps import ROW_DRAWS, CategoryFacts, Impute, Resize, Step, TableFacts, conditions_of, facts_of
 from discreet.errors import PlanError, printed
 from discreet.statistics.base import Need, Originals, Statistic, Twin, groupings_of, statistic_json
+from discreet.statistics.outer import Outer
 
 __all__ = [
+    "ANYWHERE",
     "ORIGINAL",
     "PREPARED",
     "READINGS",
@@ -42,8 +45,8 @@ __all__ = [
     "untwinned",
 ]
 
-Reading = Literal["recorded"]
-"""A null has no part in the original value: it is left out."""
+Reading = Literal["recorded", "anywhere"]
+"""A null has no part in the original value; or it stands for any value, and for a label for any one."""
 
 READINGS: tuple[str, ...] = get_args(Reading)
 """The words, in the order in which messages list them."""
@@ -54,11 +57,23 @@ ORIGINAL = "_original"
 _CLAMPED = " as clamped"
 """After the name of a column that is imputed as well: its values after its clamps, nulls as they are."""
 
+ANYWHERE = "anywhere"
+"""The reading in which an interval holds with any answer of those who gave none."""
+
 PREPARED = "prepared"
 """The table after its steps, in documents."""
 
 _RECORDED = " as recorded"
 """After the name of a column that the steps change: its values before them."""
+
+_TOLD = {
+    "recorded": "the value of the table as recorded, within the bounds of the schema, nulls left out",
+    ANYWHERE: (
+        "the value of the table with any answer of those who gave none, within the bounds of the schema; the numbers "
+        "themselves leave nulls out"
+    ),
+}
+"""The values that an original interval holds, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,19 +173,26 @@ def facts_with_recorded(plan: Request, facts: TableFacts) -> TableFacts:
     return replace(facts, columns=MappingProxyType({**facts.columns, **before, **clamped}))
 
 
-def originals_of(plan: Request) -> Originals | None:
-    """The facts that recipes need about a request for originals; None for any other request."""
+def originals_of(plan: Request, labels: Sequence[Sequence[Label]]) -> Originals | None:
+    """The facts that recipes need about a request for originals whose groups have these labels; None for any other one."""
     if plan.target is None:
         return None
-    return Originals(tuple(_twin(plan, *names) for names in _changed(plan, plan.facts).items()))
+    sizes, nullable = tuple(map(len, labels)), tuple(one[-1] is None for one in labels)
+    outer = Outer(sizes, nullable, all(is_complete(group, plan.facts) for group in plan.group_by))
+    completed = tuple(one for one in plan.answered if covered_by(plan, one) == ANYWHERE)
+    return Originals(_twins(plan), completed, outer)
+
+
+def _twins(plan: Request) -> tuple[Twin, ...]:
+    return tuple(_twin(plan, *names) for names in _changed(plan, plan.facts).items())
 
 
 def needs_of_parts(plan: Request, needs: Sequence[Need]) -> list[Need]:
     """For each changed column of which a sum is needed, all its names in one scan: sums in parts are of the same draws."""
-    originals = originals_of(plan)
-    twins = () if originals is None else originals.twins
     summed = {name for need in needs if need.how == "sums" for name in need.columns}
-    named = [tuple(dict.fromkeys((one.recorded, one.clamped, one.prepared))) for one in twins if one.clamped is not None]
+    named = [
+        tuple(dict.fromkeys((one.recorded, one.clamped, one.prepared))) for one in _twins(plan) if one.clamped is not None
+    ]
     return [Need("sums", names) for names in named if not summed.isdisjoint(names)]
 
 
@@ -198,11 +220,13 @@ def answered_by(plan: Request, facts: TableFacts) -> tuple[Statistic, ...]:
     """
     if plan.target is None:
         return plan.statistics
+    if plan.target.nulls == ANYWHERE:
+        _check_completions(plan)
     if not plan.target.prepared:
         return tuple(replace(one, name=one.name + ORIGINAL) for one in plan.statistics)
     names = _changed(plan, facts)
     _check_outer(plan, names)
-    touched = [one for one in plan.statistics if not names.keys().isdisjoint(_columns_of(one))]
+    touched = [one for one in plan.statistics if _is_twinned(plan, one)]
     twins = (replace(one.kind.reads.recorded(one, names), name=one.name + ORIGINAL) for one in touched)
     return (*plan.statistics, *twins)
 
@@ -223,7 +247,7 @@ def target_words(plan: Request) -> list[str]:
     """Sentences on what the two kinds of columns hold; none where nobody asks for originals."""
     if plan.target is None:
         return []
-    recorded = "the value of the table as recorded, within the bounds of the schema, nulls left out"
+    recorded = _TOLD[plan.target.nulls]
     if not plan.target.prepared:
         return [f"the intervals hold {recorded}; nothing is clamped, imputed or resized"]
     twins = {one.name for one in plan.answered} - {one.name for one in plan.statistics}
@@ -234,15 +258,40 @@ def target_words(plan: Request) -> list[str]:
 
 
 def covered_by(plan: Request, one: Statistic) -> str:
-    """The table whose value the intervals of a computed statistic hold: "recorded" or "prepared"."""
-    if plan.target is None or (plan.target.prepared and one in plan.statistics and _reads_changed(plan, one)):
+    """The table whose value the intervals of a computed statistic hold: "prepared", or the reading of nulls."""
+    if plan.target is None or (plan.target.prepared and one in plan.statistics and _is_twinned(plan, one)):
         return PREPARED
     return plan.target.nulls
 
 
-def _reads_changed(plan: Request, one: Statistic) -> bool:
-    """True if the steps change a column that the statistic reads."""
+def _is_twinned(plan: Request, one: Statistic) -> bool:
+    """True if a statistic has another value in the prepared table than in the original one.
+
+    It reads a column that the steps change, or nulls in it or in the groups stand for something that nobody recorded.
+    """
+    if plan.target is not None and plan.target.nulls == ANYWHERE and (plan.group_by or _columns_of(one)):
+        return True
     return not _changed(plan, plan.facts).keys().isdisjoint(_columns_of(one))
+
+
+def _check_completions(plan: Request) -> None:
+    """Checks that intervals can hold with any answer of those who gave none.
+
+    Raises:
+        PlanError: a condition, which a row without an answer may pass or not, or a statistic without such a form.
+    """
+    instead = "ask for nulls='recorded'"
+    condition = next(iter(conditions_of(plan.steps)), None)
+    if condition is not None:
+        raise PlanError(
+            f"original('anywhere'): rows are chosen by '{condition.column}', and one in which it is not known may be chosen "
+            f"or not; group by it in the place of where, or {instead}"
+        )
+    for one in plan.statistics:
+        if not one.kind.completed:
+            raise PlanError(
+                f"original('anywhere'): '{one.name}' has no interval for any answer of those who gave none; {instead}"
+            )
 
 
 def _changed(plan: Request, facts: TableFacts) -> Mapping[str, str]:

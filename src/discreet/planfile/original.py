@@ -23,7 +23,7 @@ def original_of(parts: Mapping[str, Node], request: Plan) -> Plan:
     node = parts["original"]
     word = node.string()
     if word not in READINGS:
-        raise node.wrong(f"'{word}' is unknown{did_you_mean(word, READINGS)}; write \"recorded\"")
+        raise node.wrong(f'\'{word}\' is unknown{did_you_mean(word, READINGS)}; write "recorded" or "anywhere"')
     prepared = parts["prepared"].value if "prepared" in parts else True
     if not isinstance(prepared, bool):
         raise parts["prepared"].wrong("must be true or false")

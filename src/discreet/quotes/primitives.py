@@ -8,11 +8,13 @@ from fractions import Fraction
 
 from discreet.cube.queries import Query, RowCount
 from discreet.domain.steps import TableFacts, conditions_of
+from discreet.errors import PlanError
 from discreet.plan.plan import Plan
 from discreet.plan.recorded import originals_of
 from discreet.quotes.space import Space
 from discreet.quotes.view import counts_every_row
 from discreet.statistics import base
+from discreet.statistics.base import Statistic
 from discreet.statistics.counted import PublicCells, PublicCount
 from discreet.statistics.recipe import Counted, Recipe
 
@@ -51,9 +53,22 @@ def recipes_of(asked: Asked) -> tuple[Recipe, ...]:
     Trees of quantiles have a single level here; their shape depends on the noise that they will get.
     """
     statistics = asked.plan.answered
-    originals = originals_of(asked.plan)
+    originals = originals_of(asked.plan, asked.plan.layout.labels)
+    if originals is not None and originals.completed and asked.space is not None:
+        raise PlanError(
+            "original('anywhere'): exact totals are published alongside, beside which the counts of nulls have no interval; "
+            "ask for nulls='recorded'"
+        )
     known = base.Asked(asked.facts, statistics, asked.public_rows, asked.public_counts, originals)
-    return tuple(statistic.kind.recipe(statistic, known) for statistic in statistics)
+    return tuple(_recipe_of(statistic, known) for statistic in statistics)
+
+
+def _recipe_of(statistic: Statistic, known: base.Asked) -> Recipe:
+    """The recipe of a statistic; of one whose interval holds with any answer of those who gave none, that form."""
+    if not known.completes(statistic):
+        return statistic.kind.recipe(statistic, known)
+    (completed,) = statistic.kind.completed
+    return completed(statistic, known)
 
 
 def weights_of(asked: Asked, recipes: Sequence[Recipe]) -> dict[Query, Fraction]:

@@ -47,7 +47,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COVERS",
+    "COVERS_ANYWHERE",
     "COVERS_BOTH",
+    "COVERS_BOTH_ANYWHERE",
     "COVERS_ORIGINAL",
     "COVERS_RECORDED",
     "COVERS_SAMPLE",
@@ -83,6 +85,24 @@ COVERS_POPULATION = (
     "draw as declared"
 )
 """What is added where weighted statistics have a design."""
+
+COVERS_ANYWHERE = (
+    "the value of the table with any answer of those who gave none, within the bounds of the schema; noise only"
+)
+"""The target of the intervals where they hold with any answer, and the prepared table is not released."""
+
+COVERS_BOTH_ANYWHERE = (
+    "of each statistic the value of the table that it names: prepared, after clamp and impute; or before them with any "
+    "answer of those who gave none, within the bounds of the schema; noise only"
+)
+"""The same where both tables are released."""
+
+_COVERS_OF = {
+    ("recorded", False): COVERS_RECORDED,
+    ("recorded", True): COVERS_BOTH,
+    ("anywhere", False): COVERS_ANYWHERE,
+    ("anywhere", True): COVERS_BOTH_ANYWHERE,
+}
 
 PART_ROWS = 1 << 19
 """The rows of a file, but the last one's: some MB each, and the memory that writing one needs."""
@@ -267,7 +287,7 @@ def covers(plan: Plan) -> str:
 def _table_covered(plan: Plan) -> str:
     """The table that the intervals are about: also the original one where its rows are all there and no null was filled."""
     if plan.target is not None:
-        return COVERS_BOTH if plan.target.prepared else COVERS_RECORDED
+        return _COVERS_OF[plan.target.nulls, plan.target.prepared]
     used = used_columns(plan)
     drawing = drawing_of(plan)
     if drawing is not None and not isinstance(drawing, Resize):

@@ -4,6 +4,11 @@
   estimate
 * `common`: What several kinds of statistics have in common: columns they read, one number for each group, checks, and
   words
+* `completed_means`: The mean of a column with any answer of those who gave none
+* `completed_quantiles`: Quantiles of a column with any answer of those who gave none
+* `completed_sums`: The sum of a column with any answer of those who gave none
+* `completed_variances`: The variance of a column with any answer of those who gave none
+* `completions`: The rows about which nothing is recorded: how many may be in a cell, from public counts or from noisy ones
 * `correlation`: The correlation of two columns, over the rows in which both are known: their covariance over both standard
   deviations
 * `count_tables`: The numbers of rows in several tables, margins of one: frames of their own, which agree where they
@@ -22,6 +27,7 @@
 * `means`: The mean of a column within its bounds: origin + unit · total / count
 * `originals`: Sums of a column in a request for originals: in parts, so that the prepared and the recorded sum share what
   they can
+* `outer`: The groups of a request where some rows have no label: the cells that such a row may belong to
 * `other_words`: The words that other programs have for a statistic, each with the nearest way to say it here
 * `population`: Numbers of the population: a weighted statistic with a second interval, for its noise and the error of the
   draw together
@@ -31,6 +37,7 @@
   can tell
 * `quantile`: Quantiles of a column, and the median: values chosen by their rank, intervals from the noisy counts of a
   tree
+* `quantile_trees`: Quantiles whose values are chosen by their rank, with intervals from a tree of noisy counts
 * `quantile_intervals`: Intervals of quantiles that are chosen around the values, and the values of codes
 * `ranks`: Quantiles of every group from the noisy counts of a tree, with intervals that invert noisy cumulative counts
 * `recipe`: How a statistic is answered: the noise behind its queries, their noisy answers, and the recipe that makes

@@ -18,6 +18,7 @@ from discreet.domain.steps import TableFacts
 from discreet.errors import ArgumentError, printed
 from discreet.exact.numbers import Amount, text
 from discreet.mechanisms import Sensitivity
+from discreet.statistics.outer import Outer
 from discreet.statistics.possible import Possible
 from discreet.statistics.recipe import Counted, Recipe
 
@@ -25,6 +26,7 @@ __all__ = [
     "CLIPPED",
     "UNBIASED",
     "Asked",
+    "Completed",
     "Free",
     "Keys",
     "Kind",
@@ -176,6 +178,8 @@ class Kind(Protocol):
     """True if it rests on the number of rows (of those not null in its column), so that others have it at no cost."""
     reads: ClassVar[Reads]
     shape: ClassVar[Shape]
+    completed: ClassVar[tuple[Completed, ...]]
+    """The recipe whose intervals hold with any answer of those who gave none; none where there is no such form."""
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:
@@ -282,9 +286,17 @@ class Twin:
 
 @dataclass(frozen=True, slots=True)
 class Originals:
-    """The changed columns of a request for originals."""
+    """The parts of a request for originals.
+
+    Args:
+        twins: the changed columns.
+        completed: the statistics whose intervals hold with any answer of those who gave none.
+        outer: the groups of the request.
+    """
 
     twins: tuple[Twin, ...]
+    completed: tuple[Statistic, ...]
+    outer: Outer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -310,6 +322,15 @@ class Asked:
         twins = () if self.originals is None else self.originals.twins
         return next((one for one in twins if column in (one.prepared, one.recorded)), None)
 
+    @property
+    def completed(self) -> tuple[Statistic, ...]:
+        """The statistics whose intervals hold with any answer of those who gave none."""
+        return () if self.originals is None else self.originals.completed
+
+    def completes(self, one: Statistic) -> bool:
+        """True if the interval of the statistic holds with any answer of those who gave none."""
+        return one in self.completed
+
     def count_query(self, column: str | None) -> Query:
         """The query for the number of rows, or of those whose column is not null."""
         twin = self.twin(column)
@@ -320,3 +341,7 @@ class Asked:
     def public(self, column: str | None) -> Counted | None:
         """The counts, if they are public: all rows of a table whose n is public, or the totals (soundness 6)."""
         return self.known(self.count_query(column))
+
+
+Completed = Callable[[Statistic, Asked], Recipe]
+"""From a statistic and its request to the recipe whose intervals hold with any answer of those who gave none."""

@@ -18,7 +18,7 @@ from discreet.cube.queries import Query
 from discreet.domain.steps import TableFacts
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import CLIPPED, Asked, Free, Reads, Shape, Statistic
+from discreet.statistics.base import CLIPPED, Asked, Completed, Free, Reads, Shape, Statistic
 from discreet.statistics.common import OneNumber, check_weight, largest_of, skips_nulls
 from discreet.statistics.covariance import (
     Covariance,
@@ -80,6 +80,7 @@ class Correlation:
     counts: ClassVar = False
     reads: ClassVar[Reads] = TwoColumns()
     shape: ClassVar[Shape] = OneNumber()
+    completed: ClassVar[tuple[Completed, ...]] = ()
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:

@@ -18,7 +18,19 @@ from discreet.domain.steps import TableFacts
 from discreet.errors import InternalError, PlanError
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Reads, Room, Shape, Statistic, Written, groupings_of
+from discreet.statistics.base import (
+    UNBIASED,
+    Asked,
+    Completed,
+    Free,
+    Keys,
+    Reads,
+    Room,
+    Shape,
+    Statistic,
+    Written,
+    groupings_of,
+)
 from discreet.statistics.common import NoColumn, check_weight, title
 from discreet.statistics.counted import count_of
 from discreet.statistics.counts import count_estimate
@@ -129,6 +141,7 @@ class Tables:
     counts: ClassVar = False
     reads: ClassVar[Reads] = NoColumn()
     shape: ClassVar[Shape] = OwnTables()
+    completed: ClassVar[tuple[Completed, ...]] = ()
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:

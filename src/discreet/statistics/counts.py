@@ -10,15 +10,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.cube.cells import Integers
 from discreet.cube.queries import Query
 from discreet.domain.steps import TableFacts
 from discreet.exact.figures import name as shown_name
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Need, Reads, Shape, Statistic, Written
+from discreet.statistics.base import UNBIASED, Asked, Completed, Free, Keys, Need, Reads, Shape, Statistic, Written
 from discreet.statistics.common import OneNumber, check_column_name, check_weight
+from discreet.statistics.completions import BEYOND, Terms, half_width_of, outer_of, wide
 from discreet.statistics.counted import find_count
 from discreet.statistics.estimate import Estimate, outward
+from discreet.statistics.outer import Outer
 from discreet.statistics.possible import Possible, count_value
 from discreet.statistics.recipe import (
     Answers,
@@ -31,7 +34,7 @@ from discreet.statistics.recipe import (
     noise_statements,
 )
 
-__all__ = ["Count", "CountRecipe", "count", "count_estimate"]
+__all__ = ["CompletedCountRecipe", "Count", "CountRecipe", "between", "completed_count", "count", "count_estimate"]
 
 _MOST_COUNT = 2**62
 
@@ -71,6 +74,11 @@ class AnyColumn:
         return one if one.column is None else replace(one, column=names.get(one.column, one.column))
 
 
+def completed_count(_one: Statistic, asked: Asked) -> CompletedCountRecipe:
+    """The recipe of the number of rows: once every value is known, those whose column is not null are all of them."""
+    return CompletedCountRecipe(find_count(asked, None), outer_of(asked))
+
+
 @dataclass(frozen=True, slots=True)
 class Count:
     """The number of rows, or of rows whose column is not null."""
@@ -83,6 +91,7 @@ class Count:
     counts: ClassVar = True
     reads: ClassVar[Reads] = AnyColumn()
     shape: ClassVar[Shape] = OneNumber()
+    completed: ClassVar[tuple[Completed, ...]] = (completed_count,)
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:
@@ -144,6 +153,73 @@ class CountRecipe:
     def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
         kept = self.count.told(noises, self.error(noises, 1)) if totals else {}
         return {"counts": self.rows, **kept}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CompletedCountRecipe:
+    """From T to T + B: the rows of a cell, and those that lack a label and may belong to it.
+
+    Args:
+        count: the number of all rows.
+        outer: the groups.
+    """
+
+    whole: ClassVar = True
+    count: Counted
+    outer: Outer
+
+    @property
+    def queries(self) -> tuple[tuple[Query, Fraction], ...]:
+        return tuple((query, Fraction(1)) for query in self.count.queries)
+
+    def error(self, noises: Noises, rows: int) -> float:
+        return float(self.half_widths(noises)[1])
+
+    def widest(self, noises: Noises, size: GroupSize) -> float:
+        return 2 * self.error(noises, size.rows)
+
+    def unit(self, rows: int) -> str:
+        return ""
+
+    def accuracy(self, noises: Noises) -> str:
+        return BEYOND
+
+    def statements(self, noises: Noises) -> Statements:
+        return Statements({}, noises.cells, 1)
+
+    def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
+        rows, most = self.ends(answers)
+        low, high = (answers.every(half) for half in self.half_widths(answers.noises))
+        return (between(count_estimate(rows, low), count_estimate(most, high)),)
+
+    def ends(self, answers: Answers) -> tuple[Integers, Integers]:
+        """The noisy numbers of rows in some cells, and with all that may belong to them."""
+        if not self.count.queries:
+            rows = self.count.counts(answers)[0]
+            return rows, rows
+        every = wide(answers.values[self.count.queries[0]])
+        return every[answers.cells], (every + self.outer.sum_of_others(every))[answers.cells]
+
+    def tables(self, answers: Answers) -> tuple[CountTable, ...]:
+        return ()
+
+    def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
+        return {"counts": "rows"}
+
+    def half_widths(self, noises: Noises) -> tuple[int, int]:
+        """Of the noise at either end: of the rows of a cell, and of these with the rows that may belong to it."""
+        own: Terms = [(query, 1) for query in self.count.queries]
+        return half_width_of(noises, own, 1 - noises.level), half_width_of(noises, [*own, *self.lacking], 1 - noises.level)
+
+    @property
+    def lacking(self) -> Terms:
+        """The noises of the rows that lack a label."""
+        return [(query, 1) for query in self.count.queries] * self.outer.others
+
+
+def between(low: Estimate, high: Estimate) -> Estimate:
+    """The value of the first, with its lower end and the upper end of the second."""
+    return Estimate(low.value, low.low, np.maximum(high.high, low.value))
 
 
 def count_estimate(noisy: NDArray[Any], half: NDArray[Any]) -> Estimate:

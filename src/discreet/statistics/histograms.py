@@ -5,19 +5,41 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, ClassVar
 
+import numpy as np
+
+from discreet.cube.cells import Integers
+from discreet.cube.queries import Query, TableCounts
 from discreet.domain.groups import BinGroup, Bins, Group, bins, group_labels
 from discreet.domain.steps import TableFacts
 from discreet.errors import InternalError, PlanError
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Need, Reads, Room, Shape, Statistic, Written, groupings_of
+from discreet.statistics.base import (
+    UNBIASED,
+    Asked,
+    Completed,
+    Free,
+    Keys,
+    Need,
+    Reads,
+    Room,
+    Shape,
+    Statistic,
+    Written,
+    groupings_of,
+)
 from discreet.statistics.common import check_column_name, check_weight, one_column, title
+from discreet.statistics.completions import BEYOND, Terms, half_width_of, wide
 from discreet.statistics.count_tables import TablesRecipe, group_facts, tables_apart, tables_recipe
+from discreet.statistics.counts import CompletedCountRecipe, between, completed_count, count_estimate
+from discreet.statistics.estimate import Estimate
 from discreet.statistics.possible import Possible, count_value
+from discreet.statistics.recipe import Answers, CountTable, GroupSize, Noises, Statements
 
-__all__ = ["Histogram", "histogram"]
+__all__ = ["CompletedHistogramRecipe", "Histogram", "histogram"]
 
 
 def histogram(
@@ -104,6 +126,11 @@ class BinnedColumn:
         return replace(one, column=column, kind=Histogram(replace(_bins_of(one), column=column)))
 
 
+def _completed(one: Statistic, asked: Asked) -> CompletedHistogramRecipe:
+    (table,) = tables_recipe(one, asked).asked
+    return CompletedHistogramRecipe(table, completed_count(one, asked))
+
+
 @dataclass(frozen=True, slots=True)
 class Histogram:
     """The numbers of rows in bins of the column, as a frame of its own; `Bins` until a table has checked them."""
@@ -118,6 +145,7 @@ class Histogram:
     counts: ClassVar = False
     reads: ClassVar[Reads] = BinnedColumn()
     shape: ClassVar[Shape] = OwnBins()
+    completed: ClassVar[tuple[Completed, ...]] = (_completed,)
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:
@@ -132,3 +160,65 @@ class Histogram:
 
     def recipe(self, one: Statistic, asked: Asked) -> TablesRecipe:
         return tables_recipe(one, asked)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CompletedHistogramRecipe:
+    """From C to C + M + B in each bin: its rows, those of the cell without a value, and those that lack a label.
+
+    Args:
+        asked: the counts in the bins, of which the last is that of nulls.
+        part: the rows of the cells, for those that lack a label; asked where there are groups.
+    """
+
+    whole: ClassVar = False
+    asked: TableCounts
+    part: CompletedCountRecipe
+
+    @property
+    def queries(self) -> tuple[tuple[Query, Fraction], ...]:
+        return ((self.asked, Fraction(1)), *(self.part.queries if self.part.outer.others else ()))
+
+    def error(self, noises: Noises, rows: int) -> float:
+        return float(self._half_widths(noises)[1])
+
+    def widest(self, noises: Noises, size: GroupSize) -> float:
+        return 2 * self.error(noises, size.rows)
+
+    def unit(self, rows: int) -> str:
+        return ""
+
+    def accuracy(self, noises: Noises) -> str:
+        return BEYOND
+
+    def statements(self, noises: Noises) -> Statements:
+        return Statements({}, noises.cells * sum(self.asked.widths()), 1)
+
+    def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
+        return ()
+
+    def tables(self, answers: Answers) -> tuple[CountTable, ...]:
+        values = wide(answers.values[self.asked])
+        table = values.reshape(answers.noises.cells, -1)
+        whole = Answers(answers.noises, answers.values, slice(0, answers.noises.cells))
+        lacking = self._lacking(whole)
+        most = (table + table[:, -1:] + lacking[:, None]).reshape(-1)
+        every = Answers(answers.noises, answers.values, slice(0, len(values)))
+        low, high = (every.every(half) for half in self._half_widths(answers.noises))
+        counts = between(count_estimate(values, low), count_estimate(most, high))
+        return (CountTable(self.asked.groups, counts, None, {}),)
+
+    def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
+        return {}
+
+    def _lacking(self, whole: Answers) -> Integers:
+        """Of every cell the rows that lack a label and may belong to it."""
+        if not self.part.outer.others:
+            return np.zeros(whole.count, dtype=np.int64)
+        rows, most = self.part.ends(whole)
+        return np.asarray(most - rows)
+
+    def _half_widths(self, noises: Noises) -> tuple[int, int]:
+        own: Terms = [(self.asked, 1)]
+        most: Terms = [*own, *own, *self.part.lacking]
+        return half_width_of(noises, own, 1 - noises.level), half_width_of(noises, most, 1 - noises.level)

@@ -14,7 +14,7 @@ from discreet.cube.queries import Query
 from discreet.domain.steps import TableFacts
 from discreet.exact.numbers import Amount, float_up
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Reads, Shape, Statistic
+from discreet.statistics.base import CLIPPED, Asked, Completed, Free, Keys, Reads, Shape, Statistic
 from discreet.statistics.common import (
     NumberColumn,
     OneNumber,
@@ -25,9 +25,11 @@ from discreet.statistics.common import (
     skips_nulls,
     title,
 )
+from discreet.statistics.completed_means import CompletedMeanRecipe
+from discreet.statistics.completions import find_missing
 from discreet.statistics.counted import find_count
 from discreet.statistics.estimate import Estimate, quotient_range
-from discreet.statistics.originals import parts_of, weight_beside
+from discreet.statistics.originals import parts_of, weight_beside, weight_of_nulls
 from discreet.statistics.possible import Possible, column_value
 from discreet.statistics.recipe import (
     Answers,
@@ -52,6 +54,12 @@ def mean(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Statis
     return Statistic(Mean(), column, f"mean_{check_column_name(column)}", check_weight(weight), skips_nulls(nulls))
 
 
+def _completed(one: Statistic, asked: Asked) -> CompletedMeanRecipe:
+    total = parts_of(asked, one.column, centred=True)
+    beside, missing = weight_beside(asked, total), find_missing(asked, one.column)
+    return CompletedMeanRecipe(total, missing, beside, weight_of_nulls(asked, total))
+
+
 @dataclass(frozen=True, slots=True)
 class Mean:
     """The mean of the column, within its bounds."""
@@ -64,6 +72,7 @@ class Mean:
     counts: ClassVar = True
     reads: ClassVar[Reads] = NumberColumn("sums")
     shape: ClassVar[Shape] = OneNumber()
+    completed: ClassVar[tuple[Completed, ...]] = (_completed,)
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:

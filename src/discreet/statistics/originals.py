@@ -15,7 +15,7 @@ from discreet.statistics.base import Asked, Twin
 from discreet.statistics.common import number_of
 from discreet.statistics.totals import Parts, Total, total_of, whole_total
 
-__all__ = ["parts_of", "weight_beside"]
+__all__ = ["parts_of", "weight_beside", "weight_of_nulls"]
 
 
 def parts_of(asked: Asked, column: str | None, *, centred: bool) -> Parts:
@@ -38,6 +38,12 @@ def weight_beside(asked: Asked, total: Parts) -> Fraction:
     """
     added = asked.facts.compared.neighbours.appears
     return Fraction(1) if added else total.weight / 2
+
+
+def weight_of_nulls(asked: Asked, total: Parts) -> Fraction:
+    """The weight of the number of rows without a value: a row is in it, or in the sum and the count, so that it is free."""
+    added = asked.facts.compared.neighbours.appears
+    return total.weight + weight_beside(asked, total) if added else total.weight
 
 
 def _with_imputed(twin: Twin, total: Total) -> Parts:

@@ -11,16 +11,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-import numpy as np
-
-from discreet.cube.queries import LevelCounts, QuantileCodes, QuantileIntervals, Query
+from discreet.cube.queries import LevelCounts, QuantileCodes, QuantileIntervals
 from discreet.cube.trees import Tree
 from discreet.domain.groups import Bins, Group
 from discreet.domain.steps import TableFacts
-from discreet.errors import ArgumentError, InternalError
+from discreet.errors import ArgumentError, InternalError, PlanError
 from discreet.exact.numbers import Amount, exact, text
-from discreet.mechanisms import Sensitivity, law_of_cell
-from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Reads, Room, Shape, Statistic, Written
+from discreet.mechanisms import Sensitivity
+from discreet.statistics.base import CLIPPED, Asked, Completed, Free, Keys, Reads, Room, Shape, Statistic, Written
 from discreet.statistics.common import (
     NumberColumn,
     check_column_name,
@@ -32,7 +30,8 @@ from discreet.statistics.common import (
     skips_nulls,
     title,
 )
-from discreet.statistics.estimate import Estimate
+from discreet.statistics.completed_quantiles import CompletedQuantileRecipe
+from discreet.statistics.completions import find_missing
 from discreet.statistics.possible import Possible, column_value
 from discreet.statistics.quantile_intervals import (
     Chosen,
@@ -43,8 +42,7 @@ from discreet.statistics.quantile_intervals import (
     interval_of,
     share_of,
 )
-from discreet.statistics.ranks import quantile_estimates, rank_half_width
-from discreet.statistics.recipe import LEVEL, RANKS, Answers, Counted, CountTable, GroupSize, Noises, Statements
+from discreet.statistics.quantile_trees import QuantileRecipe
 
 __all__ = ["Median", "QuantileRecipe", "Quantiles", "median", "orders_of", "quantiles"]
 
@@ -167,6 +165,17 @@ def _of(one: Statistic) -> Quantiles | Median:
     return kind
 
 
+def _complete(one: Statistic, asked: Asked) -> CompletedQuantileRecipe:
+    """Intervals of the tree, for any answer of those who gave none. Raises PlanError where intervals are chosen."""
+    recorded = _recipe(_of(one), one, asked)
+    if isinstance(recorded, ChosenRecipe) or not recorded.trees:
+        raise PlanError(
+            f"original('anywhere'): '{one.name}' has no tree of counts, which its interval needs; leave out interval=, or "
+            "give it as a part of the spend"
+        )
+    return CompletedQuantileRecipe(recorded, find_missing(asked, one.column))
+
+
 @dataclass(frozen=True, slots=True)
 class Quantiles:
     """The q-quantile of the column for each q of `at`: the smallest value that at least q of the rows do not exceed."""
@@ -182,6 +191,7 @@ class Quantiles:
     counts: ClassVar = False
     reads: ClassVar[Reads] = NumberColumn("codes")
     shape: ClassVar[Shape] = Ranks()
+    completed: ClassVar[tuple[Completed, ...]] = (_complete,)
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:
@@ -214,6 +224,7 @@ class Median:
     counts: ClassVar = False
     reads: ClassVar[Reads] = NumberColumn("codes")
     shape: ClassVar[Shape] = Ranks()
+    completed: ClassVar[tuple[Completed, ...]] = (_complete,)
 
     @property
     def at(self) -> tuple[Fraction, ...]:
@@ -280,101 +291,3 @@ def _choose_intervals(one: Statistic, asked: Asked, centres: QuantileCodes) -> Q
 def _kinds(one: Statistic, asked: Asked) -> list[Quantiles | Median]:
     """All requests of quantiles of the column."""
     return [_of(other) for other in asked.statistics if other.column == one.column and _asks_ranks(other)]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class QuantileRecipe:
-    """Codes that are chosen, with the intervals of a tree, widened to hold them; all from the tree where none are chosen.
-
-    Args:
-        at: the requested q.
-        choices: the choice by rank of all quantiles of the column, if they are chosen.
-        trees: the tree, if something is spent on it.
-        interval: the part of the weight that the tree gets.
-        known: the numbers of rows, where they are public.
-        grid: the values of the codes.
-    """
-
-    whole: ClassVar = False
-    at: tuple[Fraction, ...]
-    choices: tuple[QuantileCodes, ...]
-    trees: tuple[LevelCounts, ...]
-    interval: Fraction
-    known: Counted | None
-    grid: Codes
-
-    @property
-    def queries(self) -> tuple[tuple[Query, Fraction], ...]:
-        choices = [(query, 1 - self.interval) for query in self.choices]
-        return (*choices, *((query, self.interval) for query in self.trees))
-
-    def error(self, noises: Noises, rows: int) -> float:
-        """The error of the rank, in rows: of a chosen value, which is closer than its interval; else of the interval."""
-        for query in self.choices:
-            error = noises.law(query).rank_error(LEVEL)
-            if error is not None:
-                return error
-        return self.interval_ranks(noises)
-
-    def interval_ranks(self, noises: Noises) -> float:
-        """The largest half-width, in rows of rank, that the intervals invert; infinite if nothing is spent on them."""
-        if not self.trees:
-            return float("inf")
-        tree, law = self._tree(noises), law_of_cell(noises.law(self.trees[0]))
-        return max(rank_half_width(tree, law, q, level=noises.level) for q in self.at)
-
-    def _tree(self, noises: Noises) -> Tree:
-        shaped = noises.choose_shape(self.trees[0])
-        if not isinstance(shaped, LevelCounts):
-            raise InternalError("quantiles need a tree")
-        return shaped.tree
-
-    def widest(self, noises: Noises, size: GroupSize) -> float:
-        return self.error(noises, size.rows)
-
-    def unit(self, rows: int) -> str:
-        return RANKS
-
-    def accuracy(self, noises: Noises) -> str:
-        if not self.choices:
-            return f" {RANKS}"
-        ranks = self.interval_ranks(noises)
-        certain = f"its interval reaches ±{ranks:.6g} rows" if ranks < float("inf") else "its interval is the whole range"
-        return f" {RANKS}; {certain}"
-
-    def statements(self, noises: Noises) -> Statements:
-        # The two tests of an interval fail with half of the probability each; without a tree it is the whole range.
-        return Statements({}, noises.cells * len(self.at) * len(self.trees), 1)
-
-    def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
-        shown = self.grid.values
-        codes = self._codes(answers)
-        return tuple(Estimate(shown(one.value), shown(one.low), shown(one.high)) for one in codes)
-
-    def _codes(self, answers: Answers) -> list[Estimate]:
-        if not self.choices:
-            return self._of_tree(answers)
-        (query,) = self.choices
-        chosen = answers.values[query].reshape(answers.noises.cells, len(query.at))[answers.cells].T
-        values = [chosen[query.at.index(q)] for q in self.at]
-        if not self.trees:
-            return [Estimate(value, np.zeros_like(value), np.full_like(value, self.grid.size - 1)) for value in values]
-        return [
-            Estimate(value, np.minimum(one.low, value), np.maximum(one.high, value))
-            for value, one in zip(values, self._of_tree(answers), strict=True)
-        ]
-
-    def _of_tree(self, answers: Answers) -> list[Estimate]:
-        noises, (query,) = answers.noises, self.trees
-        tree, law = self._tree(noises), law_of_cell(noises.law(query))
-        sizes = np.cumsum([noises.cells * width for width in tree.level_sizes])
-        levels = np.split(answers.values[query], sizes[:-1])
-        noisy = [part.reshape(noises.cells, -1)[answers.cells] for part in levels]
-        totals = None if self.known is None else self.known.counts(answers)[0]
-        return quantile_estimates(tree, noisy, law, self.at, level=noises.level, totals=totals)
-
-    def tables(self, answers: Answers) -> tuple[CountTable, ...]:
-        return ()
-
-    def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
-        return {}

@@ -12,6 +12,7 @@ the codes. The tests weigh the raw counts so simply that the law of their noise 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -25,7 +26,7 @@ from discreet.noise.single.laws import Law
 from discreet.noise.single.sums import SumOfNoises
 from discreet.statistics.estimate import Estimate
 
-__all__ = ["quantile_estimates", "rank_half_width"]
+__all__ = ["MissingRanks", "completed_estimates", "quantile_estimates", "rank_half_width"]
 
 _LEAVES_AT_ONCE = 1 << 16  # a few arrays of as many doubles stay in the cache
 _HALF = Fraction(1, 2)
@@ -74,11 +75,62 @@ def quantile_estimates(
         for q, half, estimate in zip(at, halves, found, strict=True):
             wanted = np.clip(float(q) * records, 0.5, np.maximum(records - 0.5, 0.5))
             value = _crossing(tree, prefix, wanted)
-            low, high = _ends(tree, q, half, tested, levels[0].sum(axis=1))
+            summed = levels[0].sum(axis=1)
+            centre = float(q) * summed
+            low, high = _ends(tree, q, (half, half), (tested, np.abs(summed)), (centre, centre))
             estimate.value[part] = np.where(none, (tree.size - 1) // 2, value)
             estimate.low[part] = np.where(none, 0, np.minimum(low, value))
             estimate.high[part] = np.where(none, tree.size - 1, np.maximum(high, value))
     return found
+
+
+def completed_estimates(
+    tree: Tree, noisy: Sequence[NDArray[Any]], missing: MissingRanks, law: Law, at: Sequence[Fraction], *, level: Fraction
+) -> list[tuple[Codes, Codes]]:
+    """For each q the least and the greatest code of the q-quantile, whatever the values of the rows without one are.
+
+    With probability at least `level` it holds the quantile of every completion (O11 of docs/proofs/original.md).
+
+    Args:
+        tree: the tree.
+        noisy: the counts of all nodes with noise, from the top to the leaves, each of shape (groups, level size).
+        missing: the noisy numbers of rows without a value, and their noise.
+        law: the law of the noise of every node.
+        at: the requested quantiles.
+        level: the level of every interval.
+    """
+    found = []
+    levels = [counts.astype(np.float64) for counts in noisy]
+    tested, summed = _test_prefixes(tree, levels), levels[0].sum(axis=1)
+    for q in at:
+        halves = [_half_widths(tree, law, factor, level, others) for factor, others in (missing.low(q), missing.high(q))]
+        part = float(q)
+        centres = part * summed - (1 - part) * missing.rows, part * (summed + missing.rows)
+        found.append(_ends(tree, q, (halves[0], halves[1]), (tested, np.abs(summed) + 2 * np.abs(missing.rows)), centres))
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MissingRanks:
+    """The rows without a value, for the two tests of a quantile.
+
+    Args:
+        rows: their noisy numbers K, of some groups.
+        public: whether they are the rest of a public number of rows: then K and the sum S of the tree have one noise.
+        laws: else the laws of the noises that K is made of.
+    """
+
+    rows: Floats
+    public: bool
+    laws: tuple[Law, ...]
+
+    def low(self, q: Fraction) -> tuple[Fraction, Sequence[tuple[Fraction, Law]]]:
+        """The factor of S in M(c) + K − q(S + K), and the other noises with theirs; with K = n − S that factor is 1."""
+        return (Fraction(1), ()) if self.public else (q, [(1 - q, law) for law in self.laws])
+
+    def high(self, q: Fraction) -> tuple[Fraction, Sequence[tuple[Fraction, Law]]]:
+        """The same for M(c) − q(S + K)."""
+        return (Fraction(0), ()) if self.public else (q, [(q, law) for law in self.laws])
 
 
 def rank_half_width(tree: Tree, law: Law, q: Fraction, *, level: Fraction) -> float:
@@ -130,36 +182,42 @@ def _test_prefixes(tree: Tree, levels: Sequence[Floats]) -> Floats:
     return np.asarray((found + levels[-1] / 2).reshape(groups, tree.top, -1))
 
 
-def _half_widths(tree: Tree, law: Law, q: Fraction, level: Fraction) -> Floats:
-    """For each top node an h with P(|noise of D(c)| ≤ h) ≥ level for the leaves c below it, where D(c) = M(c) - q·S.
+def _half_widths(tree: Tree, law: Law, q: Fraction, level: Fraction, further: Sequence[tuple[Fraction, Law]] = ()) -> Floats:
+    """For each top node an h with P(|noise of D(c)| ≤ h) ≥ level for the leaves c below it, where D(c) = M(c) - q·S + ….
 
-    S is the sum of the top level. What counts are the factors of the noises, not their signs.
+    S is the sum of the top level, and `further` are other noises with their factors. What counts are the factors of the
+    noises, not their signs.
     """
     below = [1 - q] if tree.depth == 1 else [_HALF - q] + [_HALF] * ((tree.branching - 1) * (tree.depth - 1) + 1)
     halves = []
     for place in range(tree.top):
         factors = below + [1 - q] * place + [q] * (tree.top - 1 - place)
-        unit = Fraction(1, common_denominator(factors))
+        unit = Fraction(1, common_denominator([*factors, *(factor for factor, _ in further)]))
         whole = sorted(abs(int(factor / unit)) for factor in factors if factor)
+        others = tuple((int(factor / unit), other) for factor, other in further if factor)
+        terms = (*((factor, law) for factor in whole), *others)
         # For q = 1 nothing is after the last leaf of a single level: D is 0 there, noise or not.
-        wide = SumOfNoises(tuple((factor, law) for factor in whole)).half_width(level) if whole else 0
+        wide = SumOfNoises(terms).half_width(level) if terms else 0
         halves.append(float_up(wide * unit))
     return np.array(halves)
 
 
-def _ends(tree: Tree, q: Fraction, half: Floats, tested: Floats, summed: Floats) -> tuple[Codes, Codes]:
+def _ends(
+    tree: Tree, q: Fraction, halves: tuple[Floats, Floats], counted: tuple[Floats, Floats], centres: tuple[Floats, Floats]
+) -> tuple[Codes, Codes]:
     """The first code that the tests do not place before the quantile, and the last that they do not place after it.
 
-    Without noise D(c) is at least `least` from the quantile on, and at most `most` before it.
+    Without noise M(c) less the first centre is at least `least` from the quantile on, and less the second one at most `most`
+    before it. `counted` are M(c), and a bound of all that was rounded.
     """
+    tested, size = counted
     least, most = (0.0, -1 / q.denominator) if q > 0 else (1.0, 0.0)
-    centre = float(q) * summed[:, None]
     # M is exact below 2**52, where sums of halves are doubles, and the centre is rounded twice. Beyond, the noise itself is
     # so large that 2**-30 of its half-width is more than all rounding.
-    reach = half * (1 + 2.0**-30) + 2.0**-48 * np.abs(summed)[:, None]
+    low, high = (half * (1 + 2.0**-30) + 2.0**-48 * size[:, None] for half in halves)
     leaves, greatest = tree.level_sizes[-1], tree.size - 1
-    reached = (tested >= (centre + least - reach)[:, :, None]).reshape(-1, leaves)
+    reached = (tested >= (centres[0][:, None] + least - low)[:, :, None]).reshape(-1, leaves)
     first = np.where(reached.any(axis=1), np.argmax(reached, axis=1), leaves - 1)
-    short = (tested <= (centre + most + reach)[:, :, None]).reshape(-1, leaves)
+    short = (tested <= (centres[1][:, None] + most + high)[:, :, None]).reshape(-1, leaves)
     after = np.where(short.any(axis=1), leaves - np.argmax(short[:, ::-1], axis=1), 0)
     return np.minimum(first * tree.width, greatest), np.minimum((after + 1) * tree.width - 1, greatest)

@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 
 from discreet.cube.queries import Query
 from discreet.domain.steps import TableFacts
+from discreet.errors import PlanError
 from discreet.exact.numbers import Amount, float_up
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Reads, Shape, Statistic
+from discreet.statistics.base import CLIPPED, Asked, Completed, Free, Keys, Reads, Shape, Statistic
 from discreet.statistics.common import NoColumn, OneNumber, check_weight, title
+from discreet.statistics.completions import BEYOND
 from discreet.statistics.counted import PublicCount, find_count
+from discreet.statistics.counts import CompletedCountRecipe, between, completed_count
 from discreet.statistics.estimate import Estimate, quotient_range
 from discreet.statistics.possible import Possible, fix_bounds
 from discreet.statistics.recipe import (
@@ -42,6 +45,17 @@ def share(*, weight: Amount = 1) -> Statistic:
     return Statistic(Share(), None, "share", check_weight(weight))
 
 
+def _completed(one: Statistic, asked: Asked) -> CompletedShareRecipe:
+    """Of groups that hold every row. Raises PlanError for others: rows without a label may then be in none."""
+    part = completed_count(one, asked)
+    if not part.outer.complete:
+        raise PlanError(
+            f"original('anywhere'): '{one.name}' is of groups that leave values out; ask for count(), or bins of all values"
+        )
+    every = PublicCount(asked.every) if asked.every is not None else find_count(asked, None)
+    return CompletedShareRecipe(part, every)
+
+
 @dataclass(frozen=True, slots=True)
 class Share:
     """The number of rows of the group over the number of rows of all groups."""
@@ -54,6 +68,7 @@ class Share:
     counts: ClassVar = True
     reads: ClassVar[Reads] = NoColumn()
     shape: ClassVar[Shape] = OneNumber()
+    completed: ClassVar[tuple[Completed, ...]] = (_completed,)
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:
@@ -115,6 +130,54 @@ class ShareRecipe:
 
     def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
         return (share_estimate(self.count.counts(answers), self.every.total(answers)),)
+
+    def tables(self, answers: Answers) -> tuple[CountTable, ...]:
+        return ()
+
+    def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
+        return {}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CompletedShareRecipe:
+    """From T/W to (T + B)/W, with W the rows of all cells, of which each is in one once its labels are known."""
+
+    whole: ClassVar = False
+    part: CompletedCountRecipe
+    every: Counted
+
+    @property
+    def queries(self) -> tuple[tuple[Query, Fraction], ...]:
+        return self.part.queries
+
+    def error(self, noises: Noises, rows: int) -> float:
+        return self.part.error(noises, rows) / rows
+
+    def widest(self, noises: Noises, size: GroupSize) -> float:
+        nothing = {query: np.zeros(noises.cells, dtype=np.int64) for query in self.every.queries}
+        dn = int(self.every.total(Answers(noises, nothing, slice(0, 1)))[1])
+        ds, fewest = 2 * int(self.part.error(noises, size.rows)), size.every - 2 * dn
+        if fewest < 1:
+            return 0.5
+        return min(0.5, float_up(Fraction(ds, fewest) + Fraction((size.every + ds) * 2 * dn, fewest * size.every)))
+
+    def unit(self, rows: int) -> str:
+        return in_a_group(rows)
+
+    def accuracy(self, noises: Noises) -> str:
+        return BEYOND
+
+    def statements(self, noises: Noises) -> Statements:
+        # The two ends fail on one side each, and the number of all rows on both.
+        sums = {("all rows", query): 1 for query in self.every.queries}
+        return Statements(sums, noises.cells, 1 + len(sums))
+
+    def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
+        rows, most = self.part.ends(answers)
+        every = self.every.total(answers)
+        halves = [answers.every(half) for half in self.part.half_widths(answers.noises)]
+        low, high = (share_estimate(pair, every) for pair in zip((rows, most), halves, strict=True))
+        return (between(low, high),)
 
     def tables(self, answers: Answers) -> tuple[CountTable, ...]:
         return ()

@@ -16,7 +16,7 @@ from discreet.domain.steps import TableFacts
 from discreet.exact.numbers import Amount, common_denominator
 from discreet.mechanisms import Sensitivity, law_of_cell
 from discreet.noise.single.sums import SumOfNoises
-from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Reads, Shape, Statistic
+from discreet.statistics.base import UNBIASED, Asked, Completed, Free, Keys, Reads, Shape, Statistic
 from discreet.statistics.common import (
     NumberColumn,
     OneNumber,
@@ -27,9 +27,11 @@ from discreet.statistics.common import (
     skips_nulls,
     title,
 )
+from discreet.statistics.completed_sums import CompletedSumRecipe
+from discreet.statistics.completions import find_missing
 from discreet.statistics.counted import PublicCount, find_count
 from discreet.statistics.estimate import Estimate, outward
-from discreet.statistics.originals import parts_of, weight_beside
+from discreet.statistics.originals import parts_of, weight_beside, weight_of_nulls
 from discreet.statistics.possible import Possible, any_value
 from discreet.statistics.recipe import Answers, Counted, CountTable, GroupSize, Noises, Statements, noise_statements
 from discreet.statistics.totals import Parts, sums_apart
@@ -40,6 +42,12 @@ __all__ = ["Sum", "SumRecipe", "noises_add_up", "sum_estimate", "sum_of"]
 def sum_of(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
     """The sum of a numeric column in each group; `nulls="skip"` lets nulls contribute 0 in a column that has them."""
     return Statistic(Sum(), column, f"sum_{check_column_name(column)}", check_weight(weight), skips_nulls(nulls))
+
+
+def _completed(one: Statistic, asked: Asked) -> CompletedSumRecipe:
+    total = parts_of(asked, one.column, centred=True)
+    beside, missing = weight_beside(asked, total), find_missing(asked, one.column)
+    return CompletedSumRecipe(total, missing, beside, weight_of_nulls(asked, total))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +62,7 @@ class Sum:
     counts: ClassVar = False
     reads: ClassVar[Reads] = NumberColumn("sums")
     shape: ClassVar[Shape] = OneNumber()
+    completed: ClassVar[tuple[Completed, ...]] = (_completed,)
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:
@@ -68,7 +77,8 @@ class Sum:
 
     def recipe(self, one: Statistic, asked: Asked) -> SumRecipe:
         # Values are taken from the midpoint of their range where a count is at hand to move them back.
-        centred = asked.twin(one.column) is not None or _is_counted_anyway(one, asked)
+        completed = any(other.kind.word == Sum.word and other.column == one.column for other in asked.completed)
+        centred = asked.twin(one.column) is not None or completed or _is_counted_anyway(one, asked)
         total, count = parts_of(asked, one.column, centred=centred), find_count(asked, one.column)
         uncounted: Counted = PublicCount(0)
         beside = total.weight if asked.originals is None else weight_beside(asked, total)

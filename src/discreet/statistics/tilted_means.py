@@ -27,7 +27,7 @@ from discreet.statistics.tilts import reach_of, tilted_range
 from discreet.statistics.totals import Parts
 from discreet.statistics.widest import sum_width
 
-__all__ = ["TiltedMeanRecipe"]
+__all__ = ["TiltedMeanRecipe", "placed"]
 
 Floats = NDArray[np.float64]
 
@@ -85,7 +85,7 @@ class TiltedMeanRecipe:
         else:
             ends = tilted_range(sums, noisy, reach, (-most, most))
         value = np.clip(sums / np.maximum(noisy, 1.0), -most, most)
-        return (_placed(value, ends, total),)
+        return (placed(value, ends, total),)
 
     def tables(self, answers: Answers) -> tuple[CountTable, ...]:
         return ()
@@ -114,7 +114,7 @@ def _range_of_box(sums: Floats, s: Floats, counts: Floats, n: Floats, most: floa
     return np.where(some, least, -most), np.where(some, greatest, most)
 
 
-def _placed(value: Floats, ends: tuple[Floats, Floats], total: Parts) -> Estimate:
+def placed(value: Floats, ends: tuple[Floats, Floats], total: Parts) -> Estimate:
     """Origin + unit · quotient, clipped into the bounds, the ends of the interval moved outwards by what rounding may do."""
     step, middle = float(total.unit), float(total.origin)
     low, high = (float(bound) for bound in total.bounds)

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from discreet.cube.queries import Dispersion, Query
 from discreet.domain.steps import TableFacts
-from discreet.errors import ArgumentError, printed
+from discreet.errors import ArgumentError, PlanError, printed
 from discreet.exact.numbers import Amount, float_up
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Need, Reads, Shape, Statistic
+from discreet.statistics.base import CLIPPED, Asked, Completed, Free, Keys, Need, Reads, Shape, Statistic
 from discreet.statistics.common import (
     NumberColumn,
     OneNumber,
@@ -34,6 +34,8 @@ from discreet.statistics.common import (
     skips_nulls,
     title,
 )
+from discreet.statistics.completed_variances import CompletedVarianceRecipe
+from discreet.statistics.completions import find_missing
 from discreet.statistics.counted import find_count
 from discreet.statistics.dispersion import DispersionRecipe
 from discreet.statistics.estimate import Estimate
@@ -102,6 +104,20 @@ def _written(one: Statistic) -> dict[str, object]:
     return {} if kind.interval == BOX else {"interval": kind.interval}
 
 
+def _completed(one: Statistic, asked: Asked) -> CompletedVarianceRecipe:
+    """Over the box of all noises. Raises PlanError for an interval from their joint law."""
+    kind: Any = one.kind
+    if kind.interval != BOX:
+        raise PlanError(f"original('anywhere'): '{one.name}' has no joint interval; leave out interval=\"{JOINT}\"")
+    total = total_of(asked.facts, one.column, centred=True)
+    recorded = VarianceRecipe(total, find_count(asked, one.column))
+    return CompletedVarianceRecipe(recorded, total, find_missing(asked, one.column))
+
+
+def _completed_root(one: Statistic, asked: Asked) -> RootRecipe:
+    return RootRecipe(_completed(one, asked))
+
+
 @dataclass(frozen=True, slots=True)
 class Variance:
     """The mean squared distance from the mean (divided by the number of rows, not by one less)."""
@@ -118,6 +134,7 @@ class Variance:
     counts: ClassVar = True
     reads: ClassVar[Reads] = NumberColumn("codes")
     shape: ClassVar[Shape] = OneNumber(_written)
+    completed: ClassVar[tuple[Completed, ...]] = (_completed,)
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:
@@ -158,6 +175,7 @@ class Std:
     counts: ClassVar = True
     reads: ClassVar[Reads] = NumberColumn("codes")
     shape: ClassVar[Shape] = OneNumber(_written)
+    completed: ClassVar[tuple[Completed, ...]] = (_completed_root,)
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:

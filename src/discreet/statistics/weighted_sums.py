@@ -13,7 +13,7 @@ from discreet.cube.queries import PairSum, Query
 from discreet.domain.steps import TableFacts
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Reads, Shape, Statistic
+from discreet.statistics.base import UNBIASED, Asked, Completed, Free, Keys, Reads, Shape, Statistic
 from discreet.statistics.designs import Design, design_of
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.population import DrawnSum, PopulationRecipe
@@ -78,6 +78,7 @@ class WeightedSum:
     counts: ClassVar = False
     reads: ClassVar[Reads] = WeightedColumn()
     shape: ClassVar[Shape] = WEIGHTED_NUMBER
+    completed: ClassVar[tuple[Completed, ...]] = ()
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pickle
 
+import polars as pl
 import pytest
+from tests.builders import session_over
 
 import discreet as dp
 from discreet.quotes.allocate import quote
@@ -14,6 +16,10 @@ TABLE = dp.Table(SCHEMA, dp.ReplaceOne(rows=100))
 CUT = TABLE.clamp({"income": (0, 50)})
 FILLED = CUT.impute({"income": dp.Uniform()})
 SKIP = {"nulls": "skip"}
+
+
+def priced(request):
+    return quote(request.original("anywhere"), dp.ZCDP(1))
 
 
 def names(request):
@@ -47,6 +53,25 @@ def test_without_the_prepared_table_the_steps_are_those_of_the_stripped_plan():
     assert resized.digest == TABLE.agg(dp.mean("income", **SKIP)).original(prepared=False).digest
 
 
+def test_with_any_answer_each_statistic_of_a_column_or_a_group_has_another_interval():
+    asked = [dp.count(), dp.count("income"), dp.mean("age", **SKIP)]
+    request = CUT.agg(*asked).original("anywhere")
+    assert names(request) == ["count", "count_income", "mean_age", "count_income_original", "mean_age_original"]
+    grouped = CUT.group_by("g").agg(*asked).original("anywhere")
+    assert names(grouped)[3:] == ["count_original", "count_income_original", "mean_age_original"]
+    assert grouped.dropped == ("g",)
+    words = str(quote(request, dp.ZCDP(1)))
+    assert "columns with _original hold the value of the table with any answer of those who gave none" in words
+    assert "same table: the steps change nothing that count read" in words
+
+
+def test_beside_exact_totals_any_answer_is_refused_by_name():
+    source = pl.DataFrame({"g": ["a"], "h": ["x"], "income": [1], "age": [1]})
+    options = {"neighbours": dp.ReplaceOne(rows=1), "budget": dp.ZCDP(1), "invariants": dp.Totals("g")}
+    with session_over(source, SCHEMA, **options) as session, pytest.raises(dp.PlanError, match="nulls='recorded'"):
+        session.quote(session.table.agg(dp.mean("income", **SKIP)).original("anywhere"), spend="0.1")
+
+
 def test_a_request_without_originals_keeps_its_digest_and_its_pickle():
     request = FILLED.agg(dp.mean("income"))
     assert len(request.__reduce__()[1]) == 7
@@ -63,7 +88,13 @@ def test_a_request_without_originals_keeps_its_digest_and_its_pickle():
         (lambda: CUT.where({"income": (0, 10)}).agg(dp.count()).original(), "do not have the same groups"),
         (lambda: CUT.group_by(dp.bins("income", [0, 50])).agg(dp.count()).original(), "do not have the same groups"),
         (lambda: TABLE.clamp({"g": ["a"]}).agg(dp.tables(["g"], ["h"])).original(), "ask for a histogram"),
-        (lambda: CUT.agg(dp.count()).original("missing"), "'recorded'"),
+        (lambda: CUT.agg(dp.count()).original("missing"), "'recorded', 'anywhere'"),
+        (lambda: CUT.where({"g": ["a"]}).agg(dp.count()).original("anywhere"), "group by it in the place of where"),
+        (lambda: CUT.agg(dp.covariance("income", "age", **SKIP)).original("anywhere"), "ask for nulls='recorded'"),
+        (lambda: CUT.agg(dp.tables(["g"], ["h"])).original("anywhere"), "ask for nulls='recorded'"),
+        (lambda: priced(CUT.agg(dp.std("income", interval="joint", **SKIP))), "leave out interval="),
+        (lambda: priced(CUT.agg(dp.median("income", interval="chosen", **SKIP))), "no tree of counts"),
+        (lambda: priced(CUT.group_by(dp.bins("age", [2, 5])).agg(dp.share())), "bins of all values"),
         (lambda: CUT.agg(dp.count()).original(prepared=1), "True or False"),
     ],
 )

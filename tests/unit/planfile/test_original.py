@@ -31,9 +31,19 @@ def test_the_word_is_read(tmp_path: Path) -> None:
     assert [one.name for one in alone.answered] == ["count_original", "mean_v_original", "histogram_v_original"]
 
 
+def test_any_answer_is_read_and_drops_the_groups_of_nulls(tmp_path: Path) -> None:
+    both = load(tmp_path, original(PLAN, 'original = "anywhere"')).orders[0].request
+    asked = load(tmp_path, PLAN).orders[0].request
+    assert both == asked.original("anywhere")
+    assert both.dropped == ("g", "v")
+    assert both.digest != asked.original().digest
+
+
 @pytest.mark.parametrize(
     ("keys", "place", "words"),
     [
+        ('original = "anywhere"\nwhere = { g = ["x"] }', "original", "group by it"),
+        ('original = "any"', "original", '"recorded" or "anywhere"'),
         ('original = "record"', "original", "did you mean 'recorded'"),
         ("prepared = false", "prepared", "belongs to original"),
         ('original = "recorded"\nprepared = "no"', "prepared", "true or false"),
@@ -76,6 +86,32 @@ def test_each_statistic_of_a_document_says_which_table_it_covers(tmp_path: Path)
     assert "or as recorded, before them" in document["interval"]["covers"]
     assert [frame["name"] for frame in document["frames"]] == ["histogram_v", "histogram_v_original"]
     assert document["frames"][1]["columns"][1]["name"] == "v"
+
+
+def test_a_document_and_its_pages_say_that_an_interval_holds_with_any_answer(tmp_path: Path) -> None:
+    release = released(tmp_path, 'original = "anywhere"')
+    covers = {one["name"]: one["covers"] for one in release.document["statistics"]}
+    assert covers == {
+        "count": "prepared",
+        "mean_v": "prepared",
+        "histogram_v": "prepared",
+        "count_original": "anywhere",
+        "mean_v_original": "anywhere",
+        "histogram_v_original": "anywhere",
+    }
+    assert release.document["plan"]["original"] == {"nulls": "anywhere", "prepared": True}
+    assert "with any answer of those who gave none" in release.document["interval"]["covers"]
+    titles = {one["name"]: title_words(one) for one in release.document["statistics"]}
+    assert titles["mean_v_original"] == "Mean of v, with any answer of those who gave none"
+    assert "Mean of v, with any answer of those who gave none" in render(release)
+    page = render(release, language="de")
+    assert "Mittelwert von v, mit jeder Antwort derer, die keine gaben" in page
+    assert "mit jeder Antwort derer, die keine gaben, in den Grenzen des Schemas" in page
+    low, high = release.table["mean_v_original_low"][0], release.table["mean_v_original_high"][0]
+    values = [row for row in range(60) if row % 2 == 0]
+    known = [row for row in values if row % 5]
+    assert low <= sum(known) / len(values)
+    assert high >= (sum(known) + 50 * (len(values) - len(known))) / len(values)
 
 
 def test_the_numbers_of_both_tables_are_within_what_is_possible_for_each(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ SECTIONS = {
     for match in re.finditer(r"^## ([A-Z]\d+)\. .*?(?=^#+ |\Z)", TEXT, re.MULTILINE | re.DOTALL)
 }
 # "Theorem R1", "Theorems F1 and F2", "(R3:" in the sources of the package; numbered theorems of papers have a point.
-CITED = re.compile(r"(?:Theorems? |\(|and )([A-Z]\d)\b")
+CITED = re.compile(r"(?:Theorems? |\(|and )([A-Z]\d+)\b")
 
 
 def listed(section: str, label: str) -> list[str]:

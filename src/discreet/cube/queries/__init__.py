@@ -5,7 +5,7 @@ for every cell of the release. A query is one class; `base` has the protocol tha
 a row adds the sensitivity follows without looking at any row.
 
 * `base`: The base of every query: how far a row can change it, what it reads, how the cube answers it, what it is called
-* `counts`: Counts: of rows, of rows that are not null, and of rows by further groups
+* `counts`: Counts: of rows, of rows that are not null or are null, and of rows by further groups
 * `originals`: Sums that tell a prepared column from the column as recorded: what a clamp cuts off, and what is imputed
 * `pairs`: Sums over pairs of columns: of products, of the values or squares of one where the other is known, and of rows
 * `products`: Sums over rows of a product of several columns, each to a power
@@ -16,7 +16,7 @@ a row adds the sensitivity follows without looking at any row.
 from __future__ import annotations
 
 from discreet.cube.queries.base import Query, Row, scan_of
-from discreet.cube.queries.counts import CountedRows, NonNullCount, RowCount, RowCounts, TableCounts
+from discreet.cube.queries.counts import CountedRows, NonNullCount, NullCount, RowCount, RowCounts, TableCounts
 from discreet.cube.queries.originals import Excess, ImputedSum
 from discreet.cube.queries.pairs import Factor, PairSum
 from discreet.cube.queries.products import ProductSum
@@ -32,6 +32,7 @@ __all__ = [
     "ImputedSum",
     "LevelCounts",
     "NonNullCount",
+    "NullCount",
     "PairSum",
     "ProductSum",
     "QuantileCodes",
@@ -51,6 +52,7 @@ __all__ = [
 QUERIES: tuple[type[Query], ...] = (
     RowCount,
     NonNullCount,
+    NullCount,
     WeightedSum,
     Squares,
     TableCounts,

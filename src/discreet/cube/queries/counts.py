@@ -1,4 +1,4 @@
-"""Counts: of rows, of rows that are not null, and of rows by further groups."""
+"""Counts: of rows, of rows that are not null or are null, and of rows by further groups."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from discreet.domain.groups import BinGroup, Group, is_complete
 from discreet.domain.steps import TableFacts
 from discreet.errors import InternalError
 
-__all__ = ["CountedRows", "NonNullCount", "RowCount", "RowCounts", "TableCounts", "counts_in_places"]
+__all__ = ["CountedRows", "NonNullCount", "NullCount", "RowCount", "RowCounts", "TableCounts", "counts_in_places"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +124,45 @@ class NonNullCount:
             return some.nonnull[:, moment]
 
         return add_up(present, cube, brought, cells)
+
+
+@dataclass(frozen=True, slots=True)
+class NullCount:
+    """1 for every row whose `column` is null."""
+
+    column: str
+
+    def words(self) -> str:
+        return f"null {self.column}"
+
+    def contribution(self) -> str:
+        return f"each row adds {numbers_added(self)} to one place, or nothing where the column is known"
+
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def widths(self) -> tuple[int, ...]:
+        return (1,)
+
+    def reach(self) -> tuple[int, int]:
+        return 1, 1
+
+    def nullable(self, facts: TableFacts) -> bool:
+        return True
+
+    def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
+        least, most = self.reach() if facts[self.column].nullable else (0, 0)
+        return row.adds(least, most, at_once=1, parts=1, nullable=True)
+
+    def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> NullCount:
+        return self
+
+    def is_answered_by(self, part: Scan) -> bool:
+        return NonNullCount(self.column).is_answered_by(part)
+
+    def answer(self, cube: Cube, brought: Scan, cells: Codes, facts: TableFacts) -> Integers:
+        every = RowCount().answer(cube, brought, cells, facts)
+        return np.asarray(np.subtract(every, NonNullCount(self.column).answer(cube, brought, cells, facts)))
 
 
 @dataclass(frozen=True, slots=True)

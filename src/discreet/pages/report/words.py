@@ -10,7 +10,7 @@ from discreet.domain.neighbours import neighbours_of
 from discreet.exact.figures import name
 from discreet.exact.numbers import exact, text
 from discreet.pages.words import Words
-from discreet.plan.recorded import PREPARED
+from discreet.plan.recorded import ANYWHERE, PREPARED
 from discreet.releases.labelled import apply_words, title_of
 from discreet.statistics.common import title
 from discreet.statistics.registry import by_word
@@ -42,10 +42,13 @@ def title_words(statistic: Mapping[str, Any], part: str = "") -> str:
     """The title of one statistic, "Mean of income"; with a `part`, of one of its numbers, "25 % quantile of income"."""
     word = str(statistic["statistic"])
     kind = by_word().get(word)
-    recorded = statistic.get("covers", PREPARED) != PREPARED and (statistic.get("column") or statistic.get("columns"))
+    covers = statistic.get("covers", PREPARED)
+    recorded = covers != PREPARED and (covers == ANYWHERE or statistic.get("column") or statistic.get("columns"))
     shown = {**statistic, "nulls": None} if recorded else statistic  # what is recorded is known
     said = title(part or capital(name(word)), shown) if kind is None else kind.title(shown, part)
-    return f"{said} as recorded" if recorded else said
+    if not recorded:
+        return said
+    return f"{said}, with any answer of those who gave none" if covers == ANYWHERE else f"{said} as recorded"
 
 
 def what_words(document: Mapping[str, Any], about: About, words: Words) -> str:
