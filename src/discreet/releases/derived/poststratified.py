@@ -91,7 +91,9 @@ def _drawn_ends(value: Fraction, sizes: Sequence[Fraction], cells: Sequence[Publ
     if level != LEVEL:
         raise ArgumentError(f"confidence={text(level)}: intervals for the population hold with 0.95 each; leave it out")
     low, high = (
-        sqrt_up(sum((size * (one.value - end)) ** 2 for size, one, end in zip(sizes, cells, ends, strict=True)))
+        sqrt_up(
+            sum(((size * (one.value - end)) ** 2 for size, one, end in zip(sizes, cells, ends, strict=True)), Fraction(0))
+        )
         for ends in ([_end(one, side) for one in cells] for side in ("low", "high"))
     )
     return value - low, value + high
