@@ -115,6 +115,22 @@ def test_the_variance_of_independent_draws_is_never_underestimated():
     assert chances @ estimated == pytest.approx(truth + sum(x * x / (4 * w) for x, _, w in PEOPLE), rel=0.02)
 
 
+def test_the_certified_interval_of_a_sum_covers_every_population():
+    """The exact coverage over all samples, with hardly any noise; and far more than the normal one for few persons."""
+    masks = list(product([0, 1], repeat=len(PEOPLE)))
+    chances = np.array(
+        [prod(1 / w if kept else 1 - 1 / w for kept, (_, _, w) in zip(mask, PEOPLE, strict=True)) for mask in masks]
+    )
+    samples = [[one for one, kept in zip(PEOPLE, mask, strict=True) if kept] for mask in masks]
+    true, held = sum(x for x, _, _ in PEOPLE), {}
+    for design in (POISSON, dp.CertifiedPoissonDesign()):
+        found, values = variances(dp.weighted_sum("x", BY, design=design, **SKIP), samples)
+        half = 1.959964 * found**0.5 + 0.5
+        held[design] = float(chances @ (np.abs(values - true) <= half))
+    assert held[dp.CertifiedPoissonDesign()] >= 0.95
+    assert held[POISSON] < 0.95, "five persons are too few for a normal approximation"
+
+
 @pytest.mark.usefixtures("unshifted")
 @pytest.mark.parametrize("of", [None, 5], ids=["with replacement", "without"])
 def test_the_variance_of_draws_one_by_one_is_that_of_all_draws(of):
@@ -287,6 +303,7 @@ def test_without_a_design_a_plan_is_what_it_was():
         (lambda: dp.ReplacementDesign(1), "at least 2"),
         (lambda: dp.ReplacementDesign(10, of=9), "at least rows=10"),
         (lambda: dp.ReplacementDesign(of=9), "at least rows=None"),
+        (lambda: dp.weighted_mean("x", BY, design=dp.CertifiedPoissonDesign()), "is for sums"),
         (lambda: dp.DesignEffect(0), "greater than 0"),
         (lambda: dp.DesignEffect(2, rows="many"), "at least 2"),
     ],
