@@ -14,7 +14,7 @@ from discreet.cube.queries import Query
 from discreet.domain.steps import TableFacts
 from discreet.exact.numbers import Amount, float_up
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import CLIPPED, Asked, Completed, Free, Keys, Reads, Shape, Statistic
+from discreet.statistics.base import CLIPPED, Asked, Completed, Extended, Free, Keys, Reads, Shape, Statistic
 from discreet.statistics.common import (
     NumberColumn,
     OneNumber,
@@ -73,6 +73,7 @@ class Mean:
     reads: ClassVar[Reads] = NumberColumn("sums")
     shape: ClassVar[Shape] = OneNumber()
     completed: ClassVar[tuple[Completed, ...]] = (_completed,)
+    extended: ClassVar[tuple[Extended, ...]] = ()
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:
