@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from math import sqrt
+from math import isqrt, sqrt
 from pathlib import Path
 
 import numpy as np
@@ -32,9 +32,11 @@ from discreet.totals.published import totals_of_counts
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "semi-dp-errors.md"
 BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
 GROUP_ROWS = 1000
-GUARANTEES: tuple[tuple[str, str, dp.PureDP | dp.ZCDP], ...] = (
+Spend = dp.PureDP | dp.ZCDP | dp.GDP
+GUARANTEES: tuple[tuple[str, str, Spend], ...] = (
     ("ε", "ε-semi-DP, ε = 1", dp.PureDP(1)),
     ("ρ", "ρ-semi-zCDP, ρ = 1/2", dp.ZCDP("1/2")),
+    ("μ", "μ-semi-GDP, μ = 1", dp.GDP(1)),
 )
 HEAD = (
     "| exact totals and request | a | noise that is chosen | its error | naive a-fold | ordinary | naive / chosen "
@@ -104,7 +106,7 @@ CASES: dict[str, Callable[[], Case]] = {
 }
 
 
-def quoted(case: Case, spend: dp.PureDP | dp.ZCDP) -> Quote:
+def quoted(case: Case, spend: Spend) -> Quote:
     """The quote of a session whose totals are published."""
     categories = {name: dp.Category([str(level) for level in range(1, size + 1)]) for name, size in case.columns.items()}
     schema = dp.Schema({**categories, "wage": dp.Number(0, 100_000, 100)})
@@ -120,7 +122,7 @@ def quoted(case: Case, spend: dp.PureDP | dp.ZCDP) -> Quote:
     return quote(plan, spend, exact_totals_of(case.invariants, schema, totals, rows))
 
 
-def row(name: str, symbol: str, spend: dp.PureDP | dp.ZCDP) -> str:
+def row(name: str, symbol: str, spend: Spend) -> str:
     """The line of the table."""
     case = CASES[name]()
     found = quoted(case, spend)
@@ -157,6 +159,10 @@ def cost(one: Measured, a: int, symbol: str) -> str:
         factor, naive = Fraction(one.sensitivity.l1, one.ordinary.l1), a
     else:
         factor, naive = Fraction(one.sensitivity.l2_squared, one.ordinary.l2_squared), a * a
+    if isinstance(one.guarantee, dp.GDP):
+        root = isqrt(int(factor))
+        shown = str(root) if root * root == factor else f"√{factor}"
+        return f"{shown} {symbol}" + ("" if factor == naive else f", not {a} {symbol}")
     return f"{factor} {symbol}" + ("" if factor == naive else f", not {naive} {symbol}")
 
 

@@ -50,7 +50,9 @@ from discreet.mechanisms.laplace import LAPLACE, LaplaceNoise
 from discreet.mechanisms.lattice_gaussian import LatticeGaussian
 from discreet.mechanisms.losses import copy_structure
 from discreet.mechanisms.quantile_choice import QUANTILE_CHOICE
+from discreet.mechanisms.rounded_lattice import RoundedLattice
 from discreet.mechanisms.sum_zero import SUM_ZERO, PairedLaplace, SumZeroLaplace
+from discreet.noise.bits import system_bits
 from discreet.pages.report.promise import comparison_words, detection_words, figures_of, measure_words
 from discreet.pages.report.words import title_words
 from discreet.pages.words import english
@@ -118,14 +120,9 @@ def test_no_two_queries_are_called_the_same() -> None:
 
 
 BLOCKS = Blocks(4, np.arange(4), np.array([2, 2]), None)
-
 PAIR = Tables(6, (Table(np.arange(6).reshape(2, 3, 1), None),))
-
 SQUARE = Tables(9, (Table(np.arange(9).reshape(3, 3, 1), None),))
-
 KERNEL = Kernel(3, np.arange(3), np.array([[1, 1, 1], [1, 2, 3]]))
-
-
 STRUCTURES = {type(one): one for one in (BLOCKS, PAIR, KERNEL)}
 
 
@@ -136,11 +133,11 @@ OF_NOISES: dict[type, tuple[Any, str, str]] = {
     SumZeroLaplace: (SumZeroLaplace(BLOCKS, Fraction(2)), "pure-dp", "scale = Δ₁ / ε"),
     PairedLaplace: (PairedLaplace(PAIR, Fraction(2)), "pure-dp", "scale = Δ₁ / (2ε)"),
     LatticeGaussian: (LatticeGaussian(SQUARE, Fraction(50)), "zcdp", "σ² = Δ₂² / (2ρ)"),
+    RoundedLattice: (RoundedLattice(SQUARE, Fraction(6)), "gdp", "σ² = Δ₂² / μ²"),
     KNormLaplace: (KNormLaplace(KERNEL, np.array([[1, -2, 1], [-1, 2, -1]]), HALF), "pure-dp", "ε"),
     ExponentialQuantiles: (ExponentialQuantiles(4, 1, (HALF,), HALF), "zcdp", "range² = 8ρ / Δ₂²"),
     ExponentialIntervals: (ExponentialIntervals(4, 1, (HALF,), HALF), "zcdp", "range² = 8ρ / Δ₂²"),
 }
-
 CHOSEN = {ExponentialQuantiles, ExponentialIntervals}  # nothing is added; what is drawn depends on the records
 
 
@@ -206,7 +203,8 @@ def test_every_noise_that_is_added_tells_an_audit_its_loss_or_its_law(kind: type
         towards = known.loss(np.array([[1.0, -1.0], [0.0, 0.0]]), np.array([1.0, -1.0]))
         assert towards[0] < towards[1]  # the nearer the other answer, the less does it speak for this one
     assert (known.ties is None) == (law.independent is not None)
-    assert known.is_gdp == isinstance(law_of_cell(law), dp.noise.RoundedGaussian) if law.independent else not known.is_gdp
+    rounded = isinstance(law_of_cell(law), dp.noise.RoundedGaussian) if law.independent else kind is RoundedLattice
+    assert known.is_gdp == rounded
     assert np.asarray(law.half_widths(HALF)).flat[known.noisy] >= 0
     copied = known.copied(np.arange(9), 3)
     assert copied is None or type(copied) is kind
@@ -452,6 +450,8 @@ FOREIGN: dict[str, Callable[[Any], object]] = {
     "copies of a foreign lattice": lambda one: copy_structure(one, np.arange(1), 1),
     "half-widths on a foreign lattice": lambda one: LatticeGaussian(_shaped(one), Fraction(1)).half_widths(HALF),
     "a Gaussian on a foreign lattice": lambda one: LatticeGaussian(_shaped(one), Fraction(1)).can_be_drawn(),
+    "rounded half-widths on a foreign lattice": lambda one: RoundedLattice(_shaped(one), Fraction(1)).half_widths(HALF),
+    "a rounded draw on a foreign lattice": lambda one: RoundedLattice(_shaped(one), Fraction(1)).sample(system_bits()),
     "row targets": lambda one: row_targets(ASKED.plan, one, None),
     "conditions": lambda one: conditions_of([one]),
     "completeness of a group": lambda one: is_complete(_named(one), ASKED.plan.facts),

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from discreet.exact.lattices import independent_rows, kernel_basis
 from discreet.mechanisms import NOISES, ExponentialIntervals, ExponentialQuantiles, Sensitivity, candidates, law_of_cell
@@ -15,6 +16,7 @@ from discreet.mechanisms.held import HeldCells
 from discreet.mechanisms.k_norm import KNormLaplace
 from discreet.mechanisms.laplace import LaplaceNoise
 from discreet.mechanisms.lattice_gaussian import LatticeGaussian
+from discreet.mechanisms.rounded_lattice import RoundedLattice
 from discreet.mechanisms.sum_zero import PairedLaplace, SumZeroLaplace
 from discreet.privacy import GDP, ZCDP, PureDP
 from discreet.totals.structure import Blocks, Kernel, Table, Tables, margin_equations
@@ -43,6 +45,20 @@ def absolute(rate: float):
     return lambda points: rate * np.abs(points).sum(axis=1)
 
 
+def boxes(sigma2: float):
+    """Minus the logarithm of the chance that a Gaussian of the span of 3 x 3 tables lies in the box around a table."""
+    sides = np.array([[1 / 2, 1 / 2, -1], [1, -1, 0]])
+    vectors = np.array([np.outer(row, column).ravel() for row in sides for column in sides])
+    norms = (vectors**2).sum(axis=1)
+
+    def weight(points: np.ndarray) -> np.ndarray:
+        at, deviation = points @ vectors.T / norms, np.sqrt(sigma2 / norms)
+        chances = ndtr((0.5 - np.abs(at)) / deviation) - ndtr((-0.5 - np.abs(at)) / deviation)
+        return -np.log(np.maximum(chances, 1e-300)).sum(axis=1)
+
+    return weight
+
+
 ALL_CELLS = np.eye(1, dtype=np.int64)
 ENUMERATED = {
     LaplaceNoise: (LaplaceNoise(Fraction(3)), ALL_CELLS, absolute(1 / 3), 120),
@@ -54,6 +70,7 @@ ENUMERATED = {
         lambda points: (points**2).sum(axis=1) / 6,
         9,
     ),
+    RoundedLattice: (RoundedLattice(SQUARE, Fraction(3)), sums(SQUARE), boxes(3), 9),
     KNormLaplace: (
         KNormLaplace(LINE, np.array([[1, -2, 1], [-1, 2, -1]]), Fraction(1, 2)),
         sums(LINE),

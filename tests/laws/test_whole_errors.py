@@ -126,6 +126,30 @@ def test_any_answers_of_those_who_gave_none_are_within_the_range(clamp):
         assert found.of("mean_v").anywhere == pytest.approx((max(sums) - min(sums)) / len(rows))
 
 
+def closest_rank(value, known):
+    """The ranks of a value among these: the number of smaller ones, and of those that are not greater."""
+    return sum(v < value for v in known), sum(v <= value for v in known)
+
+
+@pytest.mark.parametrize("clamp", CLAMPS, ids=str)
+@pytest.mark.parametrize("q", ["1/4", "1/2", "0.9"])
+def test_the_rank_of_a_quantile_is_as_close_as_stated(q, clamp):
+    order, reached = Fraction(q), 0
+    for rows in [rows for rows in TABLES if len(rows) == 4]:
+        table = dp.Table(SCHEMA, dp.ReplaceOne(rows=4)).impute({"v": dp.Uniform()}).clamp({"v": clamp})
+        facts = facts_of(rows, clamp)
+        stated = quote(table.agg(dp.quantiles("v", [q])), dp.ZCDP(1)).assuming(**facts).of("v").off
+        known = [v for v in rows if v is not None]
+        for drawn in product(range(7), repeat=len(rows) - len(known)):
+            prepared = sorted(min(max(v, clamp[0]), clamp[1]) for v in (*known, *drawn))
+            value = prepared[max(1, -(-order * 4 // 1)) - 1]
+            low, high = closest_rank(value, known)
+            away = max(order * len(known) - high, low - order * len(known), 0)
+            assert away <= stated + 1e-12, (rows, drawn, value)
+            reached += bool(away) and away >= stated * 0.99
+    assert reached or clamp == (0, 6)
+
+
 # What is drawn ----------------------------------------------------------------------------------------------------------
 
 
@@ -154,7 +178,7 @@ def test_draws_are_farther_than_stated_with_a_probability_of_at_most_one_fortiet
         assert beyond <= 4.6 * spread, "not far above the 2.24 of a normal law"
 
 
-@pytest.mark.parametrize(("many", "rate"), [(10, 0.5), (100, 0.1), (400, 0.03), (1000, 0.9)])
+@pytest.mark.parametrize(("many", "rate"), [(10, 0.5), (100, 0.1), (400, 0.03), (1000, 0.9), (10, 0.001)])
 def test_the_number_of_sampled_rows_is_as_close_as_stated(many, rate):
     beyond = _bernstein(many * rate * (1 - rate), max(rate, 1 - rate), Fraction(1, 120))
     assert tail(((0, 1), (1 - rate, rate)), many, beyond) <= 1 / 120
@@ -258,6 +282,7 @@ def test_statistics_of_unchanged_columns_are_off_by_nothing():
     schema = dp.Schema(v=dp.Number(0, 6), w=dp.Number(0, 9))
     table = dp.Table(schema, dp.AddRemove()).clamp({"v": (0, 3)})
     asked = table.agg(dp.median("w", nulls="skip"), dp.std("v", nulls="skip"), dp.count(), dp.histogram("v", [0, 2]))
+    assert "rows in rank" in str(quote(asked, dp.ZCDP(1)).assuming())
     found = quote(asked, dp.ZCDP(1)).assuming(above={"v": "0.1"})
     offs = {name: found.of(name).off for name in ("median_w", "std_v", "count", "histogram_v")}
     assert offs == {"median_w": 0.0, "std_v": None, "count": 0.0, "histogram_v": None}

@@ -20,6 +20,7 @@ from discreet.mechanisms.held import HeldCells
 from discreet.mechanisms.k_norm import KNormLaplace
 from discreet.mechanisms.laplace import LaplaceNoise
 from discreet.mechanisms.lattice_gaussian import LatticeGaussian
+from discreet.mechanisms.rounded_lattice import RoundedLattice
 from discreet.mechanisms.sum_zero import PairedLaplace, SumZeroLaplace
 from discreet.quotes import allocate
 from discreet.totals.adjacency import SemiAdjacency, semi_adjacency
@@ -209,7 +210,7 @@ def squared(law, u):
     if not on_support(law, u):
         return INFINITE
     inner = law.noise if isinstance(law, HeldCells) else law
-    assert isinstance(inner, LatticeGaussian | GaussianNoise)
+    assert isinstance(inner, LatticeGaussian | RoundedLattice | GaussianNoise)
     return Fraction(int((u * u).sum())) / inner.sigma2
 
 

@@ -16,6 +16,7 @@ from discreet.mechanisms import Sensitivity, _runs, quantile_choice, quantiles_c
 from discreet.mechanisms.gaussian import GaussianNoise
 from discreet.mechanisms.laplace import LaplaceNoise
 from discreet.mechanisms.lattice_gaussian import LatticeGaussian
+from discreet.mechanisms.rounded_lattice import RoundedLattice
 from discreet.mechanisms.sum_zero import SumZeroLaplace
 from discreet.quotes import allocate
 from discreet.quotes.allocate import quote
@@ -62,6 +63,8 @@ def smaller(factor):
                 return SumZeroLaplace(structure, scale * factor)
             case LatticeGaussian(structure=structure, sigma2=sigma2):
                 return LatticeGaussian(structure, sigma2 * factor**2)
+            case RoundedLattice(structure=structure, sigma2=sigma2):
+                return RoundedLattice(structure, sigma2 * factor**2)
         raise AssertionError(law)
 
     return by_law(change)

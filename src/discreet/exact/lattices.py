@@ -16,6 +16,7 @@ from discreet.errors import InternalError
 __all__ = [
     "determinant",
     "eliminate",
+    "eliminate_with",
     "exact_product",
     "gram",
     "hermite",
@@ -78,6 +79,14 @@ def kernel_basis(rows: Rows, columns: int) -> tuple[tuple[int, ...], ...]:
 def eliminate(basis: Rows) -> list[list[int]]:
     """The Gram matrix of linearly independent rows after fraction-free elimination: u_ii are its leading minors."""
     order, _, _, upper = _matrix(gram(basis)).fflu()
+    if not order.is_one():
+        raise InternalError("the Gram matrix of a lattice basis is not positive definite")
+    return [[int(entry) for entry in row] for row in upper.tolist()]
+
+
+def eliminate_with(basis: Rows, column: Sequence[int]) -> list[list[int]]:
+    """The same with one more column, that goes through the same steps; it stands at the end of each row."""
+    order, _, _, upper = _matrix([[*row, right] for row, right in zip(gram(basis), column, strict=True)]).fflu()
     if not order.is_one():
         raise InternalError("the Gram matrix of a lattice basis is not positive definite")
     return [[int(entry) for entry in row] for row in upper.tolist()]

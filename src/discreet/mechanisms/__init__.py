@@ -10,6 +10,7 @@ A noise is the law of one published answer; a mechanism offers noises for a guar
 * `held`: Either of them where exact totals leave cells that can hold a record
 * `sum_zero`: Laplace noise that keeps the totals of blocks, or the margins of tables of two rows
 * `lattice_gaussian`: Gaussian noise that keeps exact totals
+* `rounded_lattice`: Gaussian noise that keeps exact totals, rounded: the only such noise with a μ
 * `k_norm`: The least noise that keeps exact totals, in few dimensions
 * `quantile_choice`: Quantiles chosen by their rank, an exponential mechanism for each
 * `interval_choice`: Intervals of quantiles, chosen around values that are public

@@ -1,7 +1,7 @@
 """Gaussian noise on the lattice that exact totals leave free: ρ-zCDP given the totals, with σ² = Δ₂²/(2ρ).
 
 P(v) ∝ exp(-|v|²/(2σ²)) on L is ρ-semi-zCDP because a shifted lattice has no more mass than L itself (Theorem L1,
-docs/proofs/semi-dp.md). It has no GDP guarantee.
+docs/proofs/semi-dp.md). It has no GDP guarantee; `rounded_lattice` has one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from discreet.noise._parameters import MOST_SIGMA2
 from discreet.noise.bits import Bits, system_bits
 from discreet.totals.structure import Blocks, Kernel, Structure, Tables, describe
 
-__all__ = ["LATTICE_GAUSSIAN", "LatticeGaussian"]
+__all__ = ["LATTICE_GAUSSIAN", "LatticeGaussian", "lattice_of_kernel"]
 
 _WORDS = NoiseWords(
     name="Gaussian on the lattice",
@@ -59,7 +59,9 @@ class LatticeGaussian:
             case Kernel(order=order):
                 from discreet.noise.lattice.klein import lattice_gaussian
 
-                return put_in_place(structure.cells, order, lattice_gaussian(_lattice(structure), self.sigma2, 1, bits)[0])
+                return put_in_place(
+                    structure.cells, order, lattice_gaussian(lattice_of_kernel(structure), self.sigma2, 1, bits)[0]
+                )
         raise unreachable(structure)
 
     def can_be_drawn(self) -> bool:
@@ -70,7 +72,7 @@ class LatticeGaussian:
                 case Kernel():
                     from discreet.noise.lattice.klein import lattice_gaussian
 
-                    lattice_gaussian(_lattice(structure), self.sigma2, 0, system_bits())
+                    lattice_gaussian(lattice_of_kernel(structure), self.sigma2, 0, system_bits())
                 case Tables(tables=tables):
                     from discreet.noise.lattice.margin_gaussian import margins_gaussian
 
@@ -104,7 +106,7 @@ class LatticeGaussian:
             case Kernel(order=order):
                 from discreet.noise.lattice.klein import cell_projections, distortion
 
-                lattice = _lattice(structure)
+                lattice = lattice_of_kernel(structure)
                 spoilt = distortion(lattice, self.sigma2)
                 for place, projected in zip(order, cell_projections(lattice), strict=True):
                     widths[place] = LatticeGaussianCell(self.sigma2, projected, spoilt).half_width(level)
@@ -154,7 +156,8 @@ def _sample_tables(structure: Tables, sigma2: Fraction, bits: Bits) -> NDArray[A
     return noise
 
 
-def _lattice(structure: Kernel) -> Any:
+def lattice_of_kernel(structure: Kernel) -> Any:
+    """The lattice of general equations. Raises ArgumentError for more cells than a basis is reduced for."""
     from discreet.noise.lattice.klein import lattice_of
 
     return lattice_of(structure.equations)

@@ -13,12 +13,22 @@ from discreet.mechanisms.k_norm import K_NORM, KNormLaplace
 from discreet.mechanisms.laplace import LAPLACE, LaplaceNoise
 from discreet.mechanisms.lattice_gaussian import LATTICE_GAUSSIAN, LatticeGaussian
 from discreet.mechanisms.quantile_choice import QUANTILE_CHOICE, ExponentialQuantiles
+from discreet.mechanisms.rounded_lattice import ROUNDED_LATTICE, RoundedLattice
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.mechanisms.sum_zero import SUM_ZERO, PairedLaplace, SumZeroLaplace
 
 __all__ = ["MECHANISMS", "NOISES", "candidates", "noise_for", "words_of"]
 
-MECHANISMS: tuple[Mechanism, ...] = (LAPLACE, GAUSSIAN, SUM_ZERO, LATTICE_GAUSSIAN, K_NORM, QUANTILE_CHOICE, INTERVAL_CHOICE)
+MECHANISMS: tuple[Mechanism, ...] = (
+    LAPLACE,
+    GAUSSIAN,
+    SUM_ZERO,
+    LATTICE_GAUSSIAN,
+    ROUNDED_LATTICE,
+    K_NORM,
+    QUANTILE_CHOICE,
+    INTERVAL_CHOICE,
+)
 
 NOISES: tuple[type[Noise], ...] = (
     LaplaceNoise,
@@ -27,6 +37,7 @@ NOISES: tuple[type[Noise], ...] = (
     SumZeroLaplace,
     PairedLaplace,
     LatticeGaussian,
+    RoundedLattice,
     KNormLaplace,
     ExponentialQuantiles,
     ExponentialIntervals,

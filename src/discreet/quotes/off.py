@@ -16,9 +16,10 @@ from discreet.domain.steps import Resize
 from discreet.exact.numbers import float_up
 from discreet.quotes.assumptions import Assumed, Range
 from discreet.quotes.moved import DrawLaw
-from discreet.statistics.base import Kind
+from discreet.statistics.base import Kind, Statistic
 from discreet.statistics.counts import Count
 from discreet.statistics.means import Mean
+from discreet.statistics.quantile import Median, Quantiles, orders_of
 from discreet.statistics.sums import Sum
 
 __all__ = ["Off", "Rows", "all_rows", "count_off", "is_stated", "known_rows", "off_by", "resized_rows"]
@@ -97,9 +98,9 @@ def resized_rows(resize: Resize, rows: Range, *, public: bool) -> Rows:
     return Rows(tuple(dict.fromkeys(corners)), resize, apart)
 
 
-def is_stated(kind: Kind) -> bool:
-    """True if there is a form for the kind of statistic."""
-    return type(kind) in _FORMS
+def is_stated(kind: Kind, rows: Rows) -> bool:
+    """True if there is a form for the kind of statistic: of a resized table not for quantiles."""
+    return type(kind) in _FORMS and (rows.resize is None or _FORMS[type(kind)] is not _rank_off)
 
 
 def count_off(rows: Rows) -> Off:
@@ -107,9 +108,9 @@ def count_off(rows: Rows) -> Off:
     return Off(float_up(max(abs(rows.prepared(one) - one) for one, _ in rows.corners)), 0.0, 0.0)
 
 
-def off_by(kind: Kind, assumed: Assumed, rows: Rows) -> Off:
+def off_by(one: Statistic, assumed: Assumed, rows: Rows) -> Off:
     """How far a statistic of a column of numbers is off, for a kind that `is_stated`."""
-    return _FORMS[type(kind)](assumed, rows)
+    return _FORMS[type(one.kind)](one, assumed, rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,7 @@ def _vertices(assumed: Assumed, rows: Rows) -> Iterator[_Vertex]:
         yield _Vertex(clip, mean, nulls, many, prepared, Fraction(1) if skipped else real * (1 - nulls))
 
 
-def _mean_off(assumed: Assumed, rows: Rows) -> Off:
+def _mean_off(_: Statistic, assumed: Assumed, rows: Rows) -> Off:
     """Known·clip + (1 − known)·(mean of the draws − mean)."""
     drawn = _drawn_mean(assumed)
     worst = max(abs(one.known * one.clip + (1 - one.known) * (drawn - one.mean)) for one in _vertices(assumed, rows))
@@ -154,7 +155,7 @@ def _mean_off(assumed: Assumed, rows: Rows) -> Off:
     return Off(float_up(worst), draws * _SLACK, float_up(assumed.nulls[1] * _width(assumed)))
 
 
-def _sum_off(assumed: Assumed, rows: Rows) -> Off:
+def _sum_off(_: Statistic, assumed: Assumed, rows: Rows) -> Off:
     """The prepared rows times their mean, less the known rows times theirs."""
     drawn = _drawn_mean(assumed)
     worst = max(
@@ -164,13 +165,27 @@ def _sum_off(assumed: Assumed, rows: Rows) -> Off:
     return Off(float_up(worst), _draws(assumed, rows), float_up(assumed.nulls[1] * rows.most * _width(assumed)))
 
 
-def _known_off(assumed: Assumed, rows: Rows) -> Off:
+def _known_off(_: Statistic, assumed: Assumed, rows: Rows) -> Off:
     """Nulls that are filled are counted, and so are rows that are."""
     worst = max(abs(one.prepared - one.recorded) for one in _vertices(assumed, rows))
     return Off(float_up(worst), 0.0, float_up(assumed.nulls[1] * rows.most))
 
 
-_FORMS: Mapping[type, Callable[[Assumed, Rows], Off]] = {Count: _known_off, Mean: _mean_off, Sum: _sum_off}
+def _rank_off(one: Statistic, assumed: Assumed, rows: Rows) -> Off:
+    """Values that are drawn move a rank by their number; a clamp moves it only where it cuts off the quantile itself."""
+    orders = orders_of(one)
+    drawn = Fraction(0) if assumed.moved.law is None else assumed.nulls[1] * max(max(q, 1 - q) for q in orders)
+    beyond = max(max(assumed.above[1] - (1 - q), assumed.below[1] - q, Fraction(0)) for q in orders)
+    return Off(float_up(rows.most * (drawn + beyond)), 0.0, 0.0)
+
+
+_FORMS: Mapping[type, Callable[[Statistic, Assumed, Rows], Off]] = {
+    Count: _known_off,
+    Mean: _mean_off,
+    Median: _rank_off,
+    Quantiles: _rank_off,
+    Sum: _sum_off,
+}
 
 
 def _drawn_mean(assumed: Assumed) -> Fraction:

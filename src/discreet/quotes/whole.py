@@ -13,6 +13,7 @@ from typing import Protocol
 from discreet.domain.steps import ROW_DRAWS, Resize, conditions_of, facts_of
 from discreet.domain.words import one_line
 from discreet.errors import PlanError
+from discreet.exact.numbers import text
 from discreet.plan.plan import Plan
 from discreet.plan.recorded import PREPARED, covered_by, plain_name
 from discreet.quotes.assumptions import Assumed, Range, assumed_of, range_words, read_range
@@ -20,7 +21,7 @@ from discreet.quotes.groups import middle, size_words
 from discreet.quotes.moved import Moved, moved_by
 from discreet.quotes.off import Off, Rows, all_rows, count_off, is_stated, known_rows, off_by, resized_rows
 from discreet.statistics.base import Statistic, groupings_of
-from discreet.statistics.recipe import GroupSize, Noises, Recipe
+from discreet.statistics.recipe import RANKS, GroupSize, Noises, Recipe
 
 __all__ = ["AssumedErrors", "WholeError", "can_be_assumed", "columns_of", "noise_of", "offs_of", "whole_errors"]
 
@@ -75,6 +76,7 @@ class WholeError:
         off: how far its expectation is off, at most; None where no form is known.
         draws: what drawn values and sampled rows add by chance, at most.
         anywhere: the width of the range of the recorded statistic with any answer of those who gave none; 0 if unknown.
+        unit: the unit of these, if it is not values of the statistic: "rows in rank" of quantiles.
     """
 
     name: str
@@ -84,6 +86,7 @@ class WholeError:
     off: float | None
     draws: float
     anywhere: float
+    unit: str = ""
 
     @property
     def whole(self) -> float | None:
@@ -94,7 +97,8 @@ class WholeError:
         """The parts as JSON values."""
         parts = {"noise": self.noise, "off": self.off, "draws": self.draws, "whole": self.whole, "anywhere": self.anywhere}
         shown = {key: None if value == float("inf") else value for key, value in parts.items()}
-        return {"name": self.name, "covers": self.covers, "rows": self.rows, **shown}
+        unit = {"unit": self.unit} if self.unit else {}
+        return {"name": self.name, "covers": self.covers, "rows": self.rows, **shown, **unit}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +149,7 @@ class AssumedErrors:
 
     def to_json(self) -> dict[str, object]:
         """The assumptions and the errors as JSON values."""
-        rows = {} if self.rows is None else {"rows": [float(end) for end in self.rows]}
+        rows = {} if self.rows is None else {"rows": [text(end) for end in self.rows]}
         return {
             "assumed": [one.to_json() for one in self.assumed],
             **rows,
@@ -216,7 +220,8 @@ def _error(quote: Quoted, line: QuotedLine, found: Mapping[str, Assumed], group:
     shown = off or _NONE
     noise = noise_of(quote, line, _counted(quote.plan, one, found, size), drawn=shown.draws > 0)
     expected, covers = None if off is None else off.expected, covered_by(quote.plan, one)
-    return WholeError(one.name, covers, size.rows, noise, expected, shown.draws, shown.anywhere)
+    unit = RANKS if line.recipe.unit(1) == RANKS else ""
+    return WholeError(one.name, covers, size.rows, noise, expected, shown.draws, shown.anywhere, unit)
 
 
 def _off(plan: Plan, one: Statistic, found: Mapping[str, Assumed], rows: Rows) -> Off | None:
@@ -225,11 +230,11 @@ def _off(plan: Plan, one: Statistic, found: Mapping[str, Assumed], rows: Rows) -
         return _NONE
     if rows.resize is None and not any(_is_changed(plan, column) for column in _read_by(one)):
         return _NONE
-    if not is_stated(one.kind):
+    if not is_stated(one.kind, rows):
         return None
     if one.column is None:
         return count_off(rows)
-    return off_by(one.kind, found[one.column], rows) if one.column in found else None
+    return off_by(one, found[one.column], rows) if one.column in found else None
 
 
 def _counted(plan: Plan, one: Statistic, found: Mapping[str, Assumed], size: GroupSize) -> GroupSize:
@@ -296,7 +301,7 @@ def _told(errors: Sequence[WholeError]) -> str:
     """The error of one statistic by size, and its parts."""
     if errors[0].off is None:
         return "not stated for this kind of statistic"
-    told = f"±{_joined(errors, 'whole')}"
+    told = f"±{_joined(errors, 'whole')}{f' {errors[0].unit}' if errors[0].unit else ''}"
     if errors[0].covers != PREPARED:
         return f"{told}, noise alone: its interval holds the number as recorded"
     parts = [f"noise {_joined(errors, 'noise')}"]

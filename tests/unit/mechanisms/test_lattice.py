@@ -5,15 +5,18 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pytest
 
 from discreet.mechanisms._runs import pieces_of
 from discreet.mechanisms.base import Lattice, Vector
 from discreet.mechanisms.lattice_gaussian import LatticeGaussian
 from discreet.mechanisms.registry import candidates
+from discreet.mechanisms.rounded_lattice import RoundedLattice
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.mechanisms.sum_zero import PairedLaplace
-from discreet.privacy import PureDP
-from discreet.totals.structure import Blocks, Table, Tables
+from discreet.noise.bits import system_bits
+from discreet.privacy import GDP, ZCDP, PureDP
+from discreet.totals.structure import Blocks, Kernel, Structure, Table, Tables
 
 PAIRED = Table(np.arange(6).reshape(2, 3, 1), None)
 WIDER = Table(np.arange(6, 15).reshape(3, 3, 1), None)
@@ -42,3 +45,40 @@ def test_a_lattice_gaussian_is_offered_up_to_the_variance_that_is_drawn() -> Non
 
 def test_heaps_are_parted_into_sixteen_pieces_or_into_a_million_candidates() -> None:
     assert [pieces_of(size) for size in (1, 2**16, 2**16 + 1, 2**17, 2**20, 2**21)] == [16, 16, 15, 8, 1, 1]
+
+
+TWO = Tables(4, (Table(np.arange(4).reshape(2, 2, 1), None),))
+THREE = Tables(9, (Table(np.arange(9).reshape(3, 3, 1), None),))
+
+
+def offered(structure: Structure, l2_squared: int, guarantee: GDP | ZCDP) -> list[tuple[str, float]]:
+    answer = Vector(structure.cells, None, Lattice(structure, 3))
+    return [(noise.words.name, variance) for variance, noise in candidates(answer, Sensitivity(4, l2_squared), guarantee)]
+
+
+@pytest.mark.parametrize(
+    ("structure", "l2_squared", "least", "plain"), [(TWO, 4, 1.0833, 4.0833), (THREE, 6, 2.7801, 6.0833)]
+)
+def test_a_rounded_gaussian_keeps_the_totals_at_less_variance(
+    structure: Structure, l2_squared: int, least: float, plain: float
+) -> None:
+    (first, variance), (other, more) = offered(structure, l2_squared, GDP(1))
+    assert (first, other) == ("rounded Gaussian on the lattice", "rounded Gaussian")
+    assert (variance, more) == (pytest.approx(least, abs=1e-4), pytest.approx(plain, abs=1e-4))
+
+
+def test_a_gaussian_on_the_lattice_is_preferred_under_zcdp_where_it_can_be_drawn() -> None:
+    names = [name for name, _ in offered(THREE, 6, ZCDP("1/2"))]
+    assert names == ["Gaussian on the lattice", "rounded Gaussian"]
+    large = Tables(10_000, (Table(np.arange(10_000).reshape(100, 100, 1), None),))
+    assert {name for name, _ in offered(large, 6, ZCDP(30))} == {"rounded Gaussian on the lattice", "rounded Gaussian"}
+
+
+def test_a_general_lattice_has_a_rounded_gaussian_unless_it_is_too_large() -> None:
+    weights = Kernel(6, np.arange(6), np.array([[1] * 6, [0, 1, 2, 3, 1, 2]]))
+    assert [name for name, _ in offered(weights, 8, GDP(1))] == ["rounded Gaussian on the lattice", "rounded Gaussian"]
+    noise = RoundedLattice(weights, Fraction(8))
+    drawn = noise.apply(np.zeros(6, dtype=np.int64), system_bits())
+    assert not (weights.equations @ drawn).any()
+    wide = Kernel(600, np.arange(600), np.ones((1, 600), dtype=np.int64))
+    assert [name for name, _ in offered(wide, 8, GDP(1))] == ["rounded Gaussian"]

@@ -119,3 +119,27 @@ def test_requests_without_totals_say_nothing_of_them():
     )
     found = one.release(TABLE.agg(dp.tables(["state"], ["state", "sex"])), spend=SPEND, name="r")
     assert told(found) == {"tables_state": None, "tables_state_sex": None}
+
+
+@pytest.mark.parametrize("asked", ["counts", "tables"])
+def test_a_session_under_gdp_keeps_the_totals(asked):
+    request = TABLE.group_by("state", "sex").agg(dp.count()) if asked == "counts" else TABLE.agg(dp.tables(["state", "sex"]))
+    one = session(dp.Margins(["state"], ["sex"]), budget=dp.GDP(1))
+    one.publish_totals()
+    (measured,) = one.quote(request, spend=1).measured
+    assert (measured.law.words.name, measured.law.sigma2) == ("rounded Gaussian on the lattice", 6)
+    found = one.release(request, spend=1, name="r")
+    frame = found.table if asked == "counts" else found.tables["tables"]
+    assert by_state(frame) == {**STATES, ("C",): 1}
+    assert one.spent == dp.GDP(1)
+
+
+def test_under_approx_dp_nothing_is_lost_on_the_way_through_rho():
+    request = TABLE.group_by("state", "sex").agg(dp.count())
+    one = session(dp.Margins(["state"], ["sex"]), budget=dp.ApproxDP("1/100", "1/100"))
+    one.publish_totals()
+    (measured,) = one.quote(request).measured
+    by_rho = 6 / (2 * dp.ZCDP.for_approx("1/100", "1/100").rho)
+    assert measured.law.words.name == "rounded Gaussian on the lattice"
+    assert measured.law.sigma2 == 6 / dp.GDP.for_approx("1/100", "1/100").mu ** 2
+    assert measured.law.variance() < float(by_rho) * measured.law.structure.rank / measured.law.structure.size

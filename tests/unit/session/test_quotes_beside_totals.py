@@ -65,7 +65,7 @@ def test_the_totals_multiply_the_charge_by_what_can_move(invariants, by, factor)
         (dp.PureDP(1), "K-norm on the lattice"),
         (dp.ZCDP(1), "Gaussian on the lattice"),
         (dp.ApproxDP("0.1", "1e-3"), None),
-        (dp.GDP(1), "rounded Gaussian"),
+        (dp.GDP(1), "rounded Gaussian on the lattice"),
     ],
     ids=lambda value: type(value).__name__,
 )

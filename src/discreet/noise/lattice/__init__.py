@@ -9,6 +9,10 @@
 * `margin_gaussian`: The Gaussian of integer vectors and tables whose sums are 0: noise that leaves exact totals exact
 * `margin_laws`: What is certain about one cell of a lattice Gaussian: bounds of its tails and its variance, and
   intervals that cover
+* `nearest_plane`: The rounded Gaussian of integer vectors and tables whose sums are 0: a Gaussian of their span, moved to an
+  integer vector
+* `nearest_plane_laws`: What is certain about one cell of a rounded Gaussian on a lattice: its mean variance, and
+  intervals that cover
 * `polytope`: The convex hull of a finite symmetric set of integer points, exactly: vertices, facets, norm,
   triangulation, volume
 * `sum_zero`: Exact noise for blocks of cells whose total is published: integers of sum 0, P(v) proportional to

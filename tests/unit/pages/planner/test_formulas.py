@@ -376,7 +376,9 @@ def test_amounts_are_never_shown_below_themselves(page, value, shown):
 
 CLAMPED = dp.Table(SCHEMA, dp.ReplaceOne(rows=ROWS)).clamp({"v": (10, 80), "w": (-5, 30)})
 MOVED = {
-    "clamped": CLAMPED.agg(dp.mean("v", **SKIP), dp.sum("w", **SKIP), dp.count("v"), dp.std("v", **SKIP), dp.count()),
+    "clamped": CLAMPED.agg(
+        dp.mean("v", **SKIP), dp.sum("w", **SKIP), dp.count("v"), dp.std("v", **SKIP), dp.median("v", **SKIP)
+    ),
     "imputed": CLAMPED.impute({"v": dp.Uniform()}).group_by("sex").agg(dp.mean("v"), dp.sum("v"), dp.count("v")),
     "private": PRIVATE.clamp({"v": (10, 80)}).group_by("s").agg(dp.count(), dp.mean("v"), dp.sum("w")),
     "resized": FILLED.resize(2500, proportion="0.4").agg(dp.count(), dp.mean("v"), dp.sum("w")),

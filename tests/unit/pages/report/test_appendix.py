@@ -41,6 +41,10 @@ def means(table):
     return table.impute({"age": dp.Uniform()}).group_by("owner").agg(dp.count(), dp.mean("age"), dp.sum("age").alias("all"))
 
 
+def sums(table):
+    return table.impute({"age": dp.Uniform()}).group_by("owner").agg(dp.sum("age"))
+
+
 def resized(table):
     imputed = table.impute({"owner": dp.Weights({True: 1, False: 1}), "age": dp.Uniform()})
     return imputed.resize(40, proportion="0.5").group_by("owner").agg(dp.count())
@@ -52,7 +56,8 @@ CASES = {
     "two rows": (by("side", "owner"), dp.Margins(["side"], ["owner"]), dp.PureDP(2), "K-norm on the lattice, tables"),
     "tables, zcdp": (by("state", "sex"), dp.Margins(["state"], ["sex"]), dp.ZCDP(1), "Gaussian on the lattice"),
     "hull": (by("state", "sex"), dp.Margins(["state"], ["sex"]), dp.PureDP("1/3"), "K-norm of the hull"),
-    "plain, gdp": (by("state", "sex"), dp.Totals("state"), dp.GDP("0.5"), "rounded Gaussian"),
+    "blocks, gdp": (by("state", "sex"), dp.Totals("state"), dp.GDP("0.5"), "rounded Gaussian on the lattice"),
+    "plain, gdp": (sums, dp.Totals("state"), dp.GDP("0.5"), "rounded Gaussian"),
     "plain, pure": (means, dp.Totals("state"), dp.PureDP(1), "discrete Laplace"),
     "resized": (resized, dp.Totals("state"), dp.PureDP(1), "discrete Laplace"),
     "no totals": (means, None, dp.ZCDP("0.9"), "rounded Gaussian"),

@@ -104,7 +104,8 @@ def test_what_the_totals_give_away_is_a_warning(beside, changed):
     ("ask", "budget", "sentence"),
     [
         (by_both, dp.ZCDP(1), KEPT),
-        (by_both, dp.GDP(1), UNKEPT),
+        (by_both, dp.GDP(1), KEPT),
+        (lambda t: by_both(t.where({"age": (0, 5)})), dp.GDP(1), UNKEPT),
         (lambda t: t.group_by("state").agg(dp.count(), dp.count("age")), dp.ZCDP(1), PUBLIC),
     ],
 )

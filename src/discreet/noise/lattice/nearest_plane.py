@@ -1,0 +1,196 @@
+"""The rounded Gaussian of integer vectors and tables whose sums are 0: a Gaussian of their span, moved to an integer vector.
+
+The Gaussian is rounded along orthogonal coordinates of the lattice, one after the other (Babai's nearest plane). A vector of
+the lattice that is added before comes out added, so the whole is post-processing of the Gaussian mechanism, and with the
+published sums exactly μ-GDP for μ = Δ₂/σ. Proof: docs/proofs/lattice-rounded.md.
+
+The Gaussian itself is a fine grid of rounded normal numbers: white noise of all cells, `scale` steps to a whole number. A
+half is rounded up or down by a fair coin, so that the result is symmetric. Everything is an integer.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.exact.lattices import eliminate_with, narrow
+from discreet.noise._parameters import MOST_SIGMA2, positive
+from discreet.noise.bits import Bits
+from discreet.noise.lattice._tree import stages
+from discreet.noise.lattice.klein import Lattice
+from discreet.noise.single.scalar import rounded_gaussian
+
+__all__ = ["COMB", "rounded_lattice", "rounded_margins", "rounded_sum_zero", "scale_of"]
+
+COMB = 32
+"""Below this many cells they are taken off one at a time, which rounds least; more are halved, which takes fewer steps."""
+
+_FINE = 1 << 60
+_ROOM = 1 << 61
+
+Integers = NDArray[Any]  # int64, or Python integers where those could overflow
+
+
+def scale_of(sigma2: Fraction) -> int:
+    """The steps of the fine grid to a whole number: the least power of two with sigma2 · scale² ≥ 2^60."""
+    scale = 1
+    while sigma2 * scale**2 < _FINE:
+        scale *= 2
+    return scale
+
+
+def rounded_margins(sigma2: Fraction, shape: tuple[int, ...], bits: Bits, *, depth: int, blocks: int) -> Integers:
+    """Independent tables whose one-way margins over the axes of `shape` are 0: a Gaussian of their span, rounded.
+
+    Args:
+        sigma2: the variance of the Gaussian in each direction of the span, an exact rational in (0, 10^34 / cells].
+        shape: the numbers of levels, at least one axis, each at least 1. With the shape (1,) the cells add up to 0.
+        bits: the source of random bits.
+        depth: cells for each place of `shape`, which no margin distinguishes.
+        blocks: how many tables.
+
+    Returns:
+        Integers of shape (blocks, *shape, depth).
+    """
+    fine, scale = _fine_noise(sigma2, (blocks, *shape, depth), bits)
+    whole: Integers = np.zeros((blocks, shape[-1]), dtype=np.int64)
+    for axis in range(len(shape) - 2, -1, -1):
+        outer = fine.reshape(blocks, prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :]), depth)
+        whole = _split_slices(whole, _summed(outer), scale, bits).reshape(blocks, -1)
+    cells = fine.reshape(blocks * prod(shape), depth)
+    return _split_cells(whole.reshape(-1), cells, scale, bits).reshape(fine.shape)
+
+
+def rounded_sum_zero(sigma2: Fraction, sizes: NDArray[np.int64], bits: Bits) -> Integers:
+    """For every block `sizes[g]` integers that sum to 0, concatenated; blocks are independent."""
+    out: Integers = np.zeros(int(sizes.sum()), dtype=np.int64)
+    ends = np.cumsum(sizes)
+    for size in np.unique(sizes).tolist():
+        starts = (ends - sizes)[sizes == size]
+        drawn = rounded_margins(sigma2, (1,), bits, depth=size, blocks=len(starts))
+        out = out.astype(object) if drawn.dtype == object else out
+        out[(starts[:, None] + np.arange(size)).ravel()] = drawn.ravel()
+    return out
+
+
+def rounded_lattice(lattice: Lattice, sigma2: Fraction, bits: Bits) -> Integers:
+    """One vector of the lattice: a Gaussian of its span, rounded along the Gram-Schmidt vectors of its basis.
+
+    With u the fraction-free elimination of the Gram matrix, and t the same of the products of the basis with the Gaussian,
+    coordinate i is t_i/u_ii, and the later coefficients z move it by Σ z_j u_ij/u_ii.
+    """
+    fine, scale = _fine_noise(sigma2, (lattice.dimension,), bits)
+    noise = [int(one) for one in fine]
+    products = [sum(entry * one for entry, one in zip(row, noise, strict=True)) for row in lattice.basis]
+    rows = eliminate_with(lattice.basis, products)
+    chosen = [0] * lattice.rank
+    for i in reversed(range(lattice.rank)):
+        moved = sum(rows[i][j] * chosen[j] for j in range(i + 1, lattice.rank))
+        numerator = np.array([rows[i][-1] - scale * moved], dtype=object)
+        chosen[i] = int(_nearest(numerator, scale * rows[i][i], bits)[0])
+    cells = (sum(z * row[place] for z, row in zip(chosen, lattice.basis, strict=True)) for place in range(lattice.dimension))
+    return narrow(np.array([*cells], dtype=object))
+
+
+def _fine_noise(sigma2: Fraction, shape: tuple[int, ...], bits: Bits) -> tuple[Integers, int]:
+    """White Gaussian noise on the fine grid, in arrays whose sums cannot overflow, and its scale."""
+    variance = positive(sigma2, "sigma2", most=MOST_SIGMA2)
+    scale = scale_of(variance)
+    drawn: Integers = rounded_gaussian(variance * scale**2, prod(shape), bits)
+    if drawn.dtype != object and int(np.abs(drawn).max(initial=0)) * prod(shape[1:]) >= _ROOM:
+        drawn = drawn.astype(object)
+    return drawn.reshape(shape), scale
+
+
+def _summed(outer: Integers) -> Integers:
+    """The sums over the axes before and after the two of a slice."""
+    return np.asarray(outer.sum(axis=(1, 4)))
+
+
+def _split_cells(wholes: Integers, fine: Integers, scale: int, bits: Bits) -> Integers:
+    """Splits every whole into as many integers as `fine` has columns: B wholes, a (B, n) array."""
+    out = np.zeros(fine.shape, dtype=np.result_type(wholes, fine))
+    out[:, 0] = wholes
+    upto = _prefix(fine, axis=1)
+    for stage in stages(np.array([fine.shape[1]]), COMB):
+        start, h, n = stage.start, stage.left, stage.left + int(stage.right[0])
+        total = out[:, start]
+        left, every = upto[:, start + h] - upto[:, start], upto[:, start + n] - upto[:, start]
+        # The centre is total·h/n, the coordinate of the Gaussian left - every·h/n.
+        drawn = _rounded_sum([(scale * h, total), (n, left), (-h, every)], scale * n, bits)
+        out = out.astype(object) if drawn.dtype == object else out
+        out[:, start] = drawn
+        out[:, start + h] = total - drawn
+    return out
+
+
+def _split_slices(wholes: Integers, fine: Integers, scale: int, bits: Bits) -> Integers:
+    """Splits every row of `wholes` (B × D), of sum 0, into the slices of `fine` (B × n × D), each of sum 0."""
+    out = np.zeros(fine.shape, dtype=np.result_type(wholes, fine))
+    out[:, 0] = wholes
+    upto = _prefix(fine, axis=1)
+    for stage in stages(np.array([fine.shape[1]]), COMB):
+        start, h, n = stage.start, stage.left, stage.left + int(stage.right[0])
+        parents, cells = out[:, start], fine.shape[2]
+        left, every = upto[:, start + h] - upto[:, start], upto[:, start + n] - upto[:, start]
+        three = [part.reshape(-1, cells) for part in (parents, left, every)]
+        drawn = _split_rows(three, (h, n), scale, bits).reshape(parents.shape)
+        out = out.astype(object) if drawn.dtype == object else out
+        out[:, start] = drawn
+        out[:, start + h] = parents - drawn
+    return out
+
+
+def _split_rows(three: list[Integers], rows: tuple[int, int], scale: int, bits: Bits) -> Integers:
+    """For parents of n slices the sum of their h left ones, a row of sum 0; with the Gaussian of the left and of all."""
+    h, n = rows
+    cells = three[0].shape[1]
+    out = np.zeros(three[0].shape, dtype=np.result_type(*three))
+    parents, left, every = (_prefix(part, axis=1) for part in three)
+    for stage in stages(np.array([cells]), COMB):
+        start, k, m = stage.start, stage.left, stage.left + int(stage.right[0])
+        p, q = parents[:, start + k] - parents[:, start], parents[:, start + m] - parents[:, start]
+        t, all_t = left[:, start + k] - left[:, start], left[:, start + m] - left[:, start]
+        e, all_e = every[:, start + k] - every[:, start], every[:, start + m] - every[:, start]
+        total = out[:, start]
+        # The centre is p·h/n + (total - q·h/n)·k/m, the coordinate of the Gaussian t - e·h/n - (all_t - all_e·h/n)·k/m.
+        centre = [(scale * h * m, p), (scale * n * k, total), (-scale * h * k, q)]
+        drawn = _rounded_sum([*centre, (n * m, t), (-h * m, e), (-n * k, all_t), (h * k, all_e)], scale * n * m, bits)
+        out = out.astype(object) if drawn.dtype == object else out
+        out[:, start] = drawn
+        out[:, start + k] = total - drawn
+    return out
+
+
+def _prefix(values: Integers, axis: int) -> Integers:
+    """The sums of the first 0, 1, … of an axis."""
+    first = np.zeros_like(np.take(values, [0], axis=axis))
+    return np.concatenate([first, np.cumsum(values, axis=axis)], axis=axis)
+
+
+def _rounded_sum(terms: list[tuple[int, Integers]], denominator: int, bits: Bits) -> Integers:
+    """(Σ factor · values)/denominator, rounded to the nearest integer."""
+    largest = sum(abs(factor) * (int(np.abs(values).max(initial=0)) + 1) for factor, values in terms)
+    if 4 * (largest + denominator) >= _ROOM:
+        terms = [(factor, values.astype(object)) for factor, values in terms]
+    numerators = terms[0][0] * terms[0][1]
+    for factor, values in terms[1:]:
+        numerators = numerators + factor * values
+    return narrow(_nearest(numerators.ravel(), denominator, bits).reshape(numerators.shape))
+
+
+def _nearest(numerators: Integers, denominator: int, bits: Bits) -> Integers:
+    """The nearest integers to numerators/denominator > 0; of two equally near ones either, by a fair coin.
+
+    Half to even would not do: it rounds 1/2 down and 3/2 up, though they differ by a whole number.
+    """
+    whole = (2 * numerators + denominator) // (2 * denominator)
+    ties = np.flatnonzero(2 * numerators + denominator == whole * (2 * denominator))
+    if ties.size:
+        coins = (bits.words(ties.size) & np.uint64(1)).astype(np.int64)
+        whole[ties] = whole[ties] - coins
+    return np.asarray(whole)
