@@ -8,6 +8,7 @@ import importlib.util
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.builders import plan_text
@@ -97,6 +98,14 @@ SAMPLERS = [
 ]
 
 
+def nodes_with(*words: str) -> Iterator[tuple[Path, Iterator[ast.AST]]]:
+    """The nodes of each source in whose text one of the words is: to parse all sources takes seconds."""
+    for path in SOURCES:
+        text = path.read_text(encoding="utf-8")
+        if any(word in text for word in words):
+            yield path, ast.walk(ast.parse(text))
+
+
 def test_import_discreet_is_light():
     heavy = [
         "numpy",
@@ -121,9 +130,8 @@ def test_import_discreet_is_light():
 
 def test_no_inexact_randomness_is_reachable():
     """Failures N1, S1: noise comes from discreet.noise.bits alone, which reads the operating system."""
-    for path in SOURCES:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for node in ast.walk(tree):
+    for path, nodes in nodes_with("random", "pickle", "secrets"):
+        for node in nodes:
             names = []
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
@@ -141,10 +149,10 @@ def test_no_inexact_randomness_is_reachable():
 
 def test_one_file_sets_the_precision_of_enclosures():
     """python-flint has one precision for all threads; `discreet.exact.precision` says how it is set and put back."""
-    for path in SOURCES:
+    for path, nodes in nodes_with("workprec", "workdps", "extraprec", "extradps", ".dps", ".prec"):
         if path.name == "precision.py":
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes:
             if isinstance(node, ast.Attribute):
                 assert node.attr not in {"workprec", "workdps", "extraprec", "extradps", "dps"}, path
                 assert not (node.attr == "prec" and isinstance(node.ctx, ast.Store)), path

@@ -40,11 +40,11 @@ class Terminal:
             GoneBack: the question before is asked again.
         """
         if self._place == len(self._answers):
-            self._answers.append(self._typed(question, check, default))
+            self._answers.append(self._prompt(question, check, default))
         self._place += 1
         return self._answers[self._place - 1]
 
-    def _typed(self, question: str, check: Callable[[str], object], default: str | None) -> str:
+    def _prompt(self, question: str, check: Callable[[str], object], default: str | None) -> str:
         while True:
             try:
                 answer = str(typer.prompt(question, default=default or "", show_default=default is not None)).strip()

@@ -53,7 +53,7 @@ def resample(
     if drawing is None:
         return full
     if not isinstance(drawing, Resize):
-        return compact(_joint(full, _kept(full.rows, drawing, bits)))
+        return compact(_joint(full, _keep_sampled(full.rows, drawing, bits)))
     kept = _sample(full, drawing, rows, bits)
     filled = drawing.rows - row_count(kept)
     fresh = impute(_null_rows(axes, moments, filled), axes, moments, bits)
@@ -137,7 +137,7 @@ def _one_by_one(cells: NDArray[np.int64], records: NDArray[np.int64], weights: l
         start = stop
 
 
-def _kept(rows: NDArray[np.int64], sample: SampleEach | SampleRows, bits: Bits) -> NDArray[np.int64]:
+def _keep_sampled(rows: NDArray[np.int64], sample: SampleEach | SampleRows, bits: Bits) -> NDArray[np.int64]:
     """The number of rows of each cell that are in the sample (docs/proofs/samples.md, W5)."""
     if isinstance(sample, SampleEach):
         return binomial(rows, dyadic_below(sample.rate), bits)

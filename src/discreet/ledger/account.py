@@ -289,7 +289,7 @@ class Ledger:
             LedgerError: another identity, or the stored bytes are damaged.
         """
         what = f"the release '{name}', whose charge stands"
-        return self._given_back(identity, lambda account: number_of(account, name), what)
+        return self._find_stored(identity, lambda account: number_of(account, name), what)
 
     def published(self, identity: Identity) -> StoredRelease | None:
         """The exact totals of the data set with their bytes, which still verify; None while they are not published.
@@ -298,9 +298,9 @@ class Ledger:
             LedgerError: another identity, or the stored bytes are damaged.
         """
         what = f"the exact totals of '{identity.dataset}'"
-        return self._given_back(identity, lambda account: account.published, what)
+        return self._find_stored(identity, lambda account: account.published, what)
 
-    def _given_back(self, identity: Identity, number: Callable[[Account], int], what: str) -> StoredRelease | None:
+    def _find_stored(self, identity: Identity, number: Callable[[Account], int], what: str) -> StoredRelease | None:
         require_identity(identity)
         with self._file.reading() as (book, transaction):
             same_identity(book, identity)

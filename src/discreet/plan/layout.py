@@ -144,7 +144,7 @@ class _Known:
 
 def _gather(request: Request) -> _Known:
     start = facts_of(request.schema, request.neighbours)
-    names = [*_read_columns(request, request.answered), *(name for need in _asked(request) for name in need.columns)]
+    names = [*_read_columns(request, request.answered), *(name for need in _needs_of(request) for name in need.columns)]
     paths = {name: path_called(name, request.steps, start) for name in dict.fromkeys(names)}
     labels = tuple(group_labels(group, request.facts) for group in request.group_by)
     sizes = {name: axis_size(KeyAxis(path)) for name, path in paths.items()}
@@ -160,13 +160,13 @@ def _needs(request: Request, paths: Mapping[str, Path]) -> list[Need]:
     """The needs of the statistics, each once: first the columns that must be keys, then sums, which fit any keys."""
     keyed: list[Need] = []
     summed: list[Need] = []
-    for need in _asked(request):
+    for need in _needs_of(request):
         numbers = all(isinstance(paths[name], NumberPath) for name in need.columns)  # a category has no sum to bring
         (summed if need.how in ("sums", "nulls") and numbers else keyed).append(need)
     return list(dict.fromkeys([*keyed, *summed]))
 
 
-def _asked(request: Request) -> list[Need]:
+def _needs_of(request: Request) -> list[Need]:
     needs = [need for one in request.answered for need in one.kind.reads.needs(one)]
     return [*needs, *needs_of_parts(request, needs)]
 

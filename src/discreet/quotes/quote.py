@@ -274,10 +274,10 @@ def sample_text(quote: Quote) -> list[str]:
     if rate is None:
         lines = ["sampling saves nothing: a table with a private number of rows may have no more than are sampled"]
     size = middle(direct.sizes)
-    return [*lines, *cost_of_sample(direct.errors(size), None if rate is None else _scaled_up(quote, size, rate), size)]
+    return [*lines, *cost_of_sample(direct.errors(size), None if rate is None else _scale_up(quote, size, rate), size)]
 
 
-def _scaled_up(quote: Quote, size: GroupSize, rate: Fraction) -> dict[str, float]:
+def _scale_up(quote: Quote, size: GroupSize, rate: Fraction) -> dict[str, float]:
     """The half-widths of the noise for a group of the table: totals of its sample are divided by the rate."""
     kept = max(1, floor(size.rows * rate))
     found = quote.errors(GroupSize(kept, max(kept, floor(size.every * rate))))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from discreet.session.totals import ExactRequest
     from discreet.totals.exact_totals import ExactTotals
 
-__all__ = ["Approvals", "Approving", "Declared", "approved_content", "declare", "reading_text"]
+__all__ = ["Approvals", "Approving", "Declared", "approvals_json", "declare", "reading_text"]
 
 Approvals = Sequence[Approval] | str | Path
 """Approvals, or the folder that has their files."""
@@ -142,18 +142,18 @@ class Approving:
 
     def consent(self, ledger: Ledger, order: Order, spend: Budget) -> Consent | None:
         """The statement for an order, and the approvals; None where nobody demands any."""
-        if not self._asked(ledger):
+        if not self._is_demanded(ledger):
             return None
         return Consent(self.release(ledger, order, spend), approvals_of(self.approvals), self.demand)
 
     def exact_request(self, ledger: Ledger, request: ExactRequest) -> ExactRequest:
         """The request for the totals of the source, with what must be signed before they are published."""
-        if not self._asked(ledger):
+        if not self._is_demanded(ledger):
             return request
         statement = self.declared.totals(ledger.board.genesis(), request.invariants)
         return replace(request, consent=Consent(statement, approvals_of(self.approvals), self.demand))
 
-    def _asked(self, ledger: Ledger) -> bool:
+    def _is_demanded(self, ledger: Ledger) -> bool:
         return self.demand is not None or bool(ledger.board.demands())
 
     def require(self, ledger: Ledger, orders: Sequence[tuple[Order, Budget]]) -> None:
@@ -166,7 +166,7 @@ class Approving:
         ledger.board.require(self.declared.dataset, [(name, one) for name, one in consents if one is not None])
 
 
-def approved_content(ledger: Ledger, sequence: int) -> dict[str, Any]:
+def approvals_json(ledger: Ledger, sequence: int) -> dict[str, Any]:
     """The approvals in a release: the signed text and the signatures; nothing where nobody had to sign."""
     written = ledger.board.approved(sequence)
     return {"approvals": json.loads(written)} if written else {}

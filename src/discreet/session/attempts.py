@@ -23,7 +23,7 @@ from discreet.plan.plan import used_columns
 from discreet.privacy.amounts import budget_down
 from discreet.privacy.coordinates import Budget, to_json
 from discreet.releases.document import Release
-from discreet.session.approving import approved_content
+from discreet.session.approving import approvals_json
 from discreet.session.folders import give_back, put_in_place
 from discreet.session.inspecting import inspection_facts
 from discreet.session.orders import Order, promise_to_population, texts_of
@@ -184,7 +184,7 @@ def _compute(workshop: Workshop, job: Job, draw: Callable[[], Bits]) -> Release:
         "budget": {"whole": to_json(budget), "remaining": to_json(budget_down(budget, left))},
         **_describe_draw(workshop, job.order.request.neighbours),
         **_describe_order(job.order),
-        **approved_content(workshop.ledger, job.sequence),
+        **approvals_json(workshop.ledger, job.sequence),
         **inspection_facts(workshop.ledger, workshop.identity.dataset),
     }
     place = None if job.draft is None else job.draft.path

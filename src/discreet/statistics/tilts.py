@@ -182,7 +182,7 @@ def tilted_range(
     far = np.maximum(np.abs(edges[:-1]), np.abs(edges[1:]))
     least, greatest = np.full(sums.shape, np.inf), np.full(sums.shape, -np.inf)
     for start, stop, size, half in zip(edges[:-1], edges[1:], far, reach(far), strict=True):
-        low, high = _solved(sums, counts, half * (1 + _SLACK) + _SLACK * (np.abs(sums) + size * np.abs(counts)))
+        low, high = _solve(sums, counts, half * (1 + _SLACK) + _SLACK * (np.abs(sums) + size * np.abs(counts)))
         low, high = np.maximum(low, start), np.minimum(high, stop)
         inside = low <= high
         least = np.where(inside, np.minimum(least, low), least)
@@ -191,7 +191,7 @@ def tilted_range(
     return np.where(nothing, ends[0], least), np.where(nothing, ends[1], greatest)
 
 
-def _solved(sums: Floats, counts: Floats, half: Floats) -> tuple[Floats, Floats]:
+def _solve(sums: Floats, counts: Floats, half: Floats) -> tuple[Floats, Floats]:
     """The ends of {t : |S − tN| ≤ half}; the first is above the second where there is no such t."""
     divisor = np.where(counts == 0, 1.0, counts)
     one, other = (sums - half) / divisor, (sums + half) / divisor

@@ -98,7 +98,7 @@ def _interval(given: str) -> str:
     return given
 
 
-def _written(one: Statistic) -> dict[str, object]:
+def _source_json(one: Statistic) -> dict[str, object]:
     """The source of the interval in plan and document, where it is not the one of 0.1.0."""
     kind: Any = one.kind
     return {} if kind.interval == BOX else {"interval": kind.interval}
@@ -133,7 +133,7 @@ class Variance:
     possible: ClassVar[Possible] = staticmethod(spread)
     counts: ClassVar = True
     reads: ClassVar[Reads] = NumberColumn("codes")
-    shape: ClassVar[Shape] = OneNumber(_written)
+    shape: ClassVar[Shape] = OneNumber(_source_json)
     completed: ClassVar[tuple[Completed, ...]] = (_completed,)
 
     @staticmethod
@@ -174,7 +174,7 @@ class Std:
     possible: ClassVar[Possible] = staticmethod(root)
     counts: ClassVar = True
     reads: ClassVar[Reads] = NumberColumn("codes")
-    shape: ClassVar[Shape] = OneNumber(_written)
+    shape: ClassVar[Shape] = OneNumber(_source_json)
     completed: ClassVar[tuple[Completed, ...]] = (_completed_root,)
 
     @staticmethod

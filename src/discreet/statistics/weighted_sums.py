@@ -16,7 +16,7 @@ from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import UNBIASED, Asked, Completed, Free, Keys, Reads, Shape, Statistic
 from discreet.statistics.designs import Design, design_of
 from discreet.statistics.estimate import Estimate
-from discreet.statistics.population import DrawnSum, PopulationRecipe
+from discreet.statistics.population import SUMS, PopulationRecipe
 from discreet.statistics.possible import Possible, any_value
 from discreet.statistics.recipe import (
     Answers,
@@ -99,7 +99,7 @@ class WeightedSum:
             return inner
         less = weights_less(asked.facts, self.by, self.design.less)
         squares = product_sum(asked.facts, values, less, 2, 2)
-        drawn = DrawnSum(sums, squares, inner.step, less.unit / weights.unit)
+        drawn = SUMS[self.design.tail](sums, squares, inner.step, less.unit / weights.unit)
         return PopulationRecipe(inner, self.design, drawn, ((sums, Fraction(1)), (squares, Fraction(3, 5))))
 
 

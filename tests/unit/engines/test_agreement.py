@@ -278,7 +278,7 @@ def test_the_strategy_reaches_every_part_of_a_layout() -> None:
     wanted = {"axis NumberPath True", "axis NumberPath False", "axis CategoryPath True", "imputed key", "moment"}
     wanted |= {"imputed moment", "no rows", "no axes", *(f"kind {kind.kind}" for kind in KINDS.values())}
 
-    @settings(max_examples=120, database=None)
+    @settings(max_examples=80, database=None)
     @given(case=cases())
     def explore(case: Case) -> None:
         for asked in case.plan.layout.scans:

@@ -46,7 +46,7 @@ MOST = {*TABLES} - {*list(TABLES)[::4]}
         ("parquet", WIDE | VARIED | MOST | TEXTS - {"words", "control characters in text"}),
         ("comma_separated", NOT_CSV | MOST),
         pytest.param("comma_separated", NOT_CSV, marks=pytest.mark.slow),
-        ("relation", set(TABLES) - WIDE),
+        pytest.param("relation", set(TABLES) - WIDE, marks=pytest.mark.slow),
         pytest.param("parquet", WIDE | VARIED | {"column names"}, marks=pytest.mark.slow),
         pytest.param("relation", set(), marks=pytest.mark.exhaustive),
         pytest.param("parquet", WIDE, marks=pytest.mark.exhaustive),

@@ -95,7 +95,7 @@ class _Reader:
         yield
         self._depth -= 1
 
-    def _counted(self, node: Expression) -> Expression:
+    def _count_nodes(self, node: Expression) -> Expression:
         below = node.arguments if isinstance(node, Call) else ()
         height = 1 + max((self._heights[id(one)][1] for one in below), default=0)
         if height > MOST_DEPTH:
@@ -106,7 +106,7 @@ class _Reader:
         return node
 
     def _call(self, name: str, arguments: Sequence[Expression], at: str) -> Expression:
-        return self._counted(Call(name, tuple(arguments), at))
+        return self._count_nodes(Call(name, tuple(arguments), at))
 
     # The query ------------------------------------------------------------------------------------------------------------
 
@@ -172,12 +172,12 @@ class _Reader:
     def _negation(self) -> Expression:
         token = self._take("NOT")
         if token is None:
-            return self._tested()
+            return self._null_test()
         with self._deeper():
             return self._call("not", [self._negation()], token.at)
 
-    def _tested(self) -> Expression:
-        found = self._compared()
+    def _null_test(self) -> Expression:
+        found = self._comparison()
         while token := self._take("IS"):
             negated = self._take("NOT") is not None
             self._expect("NULL", "behind IS")
@@ -185,7 +185,7 @@ class _Reader:
             found = self._call("not", [found], token.at) if negated else found
         return found
 
-    def _compared(self) -> Expression:
+    def _comparison(self) -> Expression:
         left = self._member()
         token = self._take(*_COMPARED)
         if token is None:
@@ -196,7 +196,7 @@ class _Reader:
         return self._call(_COMPARED[token.key], [left, right], token.at)
 
     def _member(self) -> Expression:
-        left, at = self._joined(), self._token.at
+        left, at = self._concatenation(), self._token.at
         negated = self._take("NOT")
         found = self._membership(left, at)
         if found is None:
@@ -207,21 +207,21 @@ class _Reader:
 
     def _membership(self, left: Expression, at: str) -> Expression | None:
         if self._take("LIKE"):
-            return self._call("like", [left, self._joined()], at)
+            return self._call("like", [left, self._concatenation()], at)
         if self._take("BETWEEN"):
-            low = self._joined()
+            low = self._concatenation()
             self._expect("AND", "between the two ends of BETWEEN")
-            return self._call("between", [left, low, self._joined()], at)
+            return self._call("between", [left, low, self._concatenation()], at)
         if self._take("IN"):
             self._expect("(", "behind IN")
-            listed = self._listed()
+            listed = self._list()
             other = next((one for one in listed if not isinstance(one, Literal)), None)
             if other is not None:
                 raise wrong(other.at, "IN has a list of values; compare with = and OR")
             return self._call("in", [left, *listed], at)
         return None
 
-    def _listed(self) -> list[Expression]:
+    def _list(self) -> list[Expression]:
         """Expressions up to a closing parenthesis."""
         found = [self._expression()]
         while self._take(","):
@@ -229,14 +229,14 @@ class _Reader:
         self._expect(")", "behind a list")
         return found
 
-    def _joined(self) -> Expression:
+    def _concatenation(self) -> Expression:
         return self._pairs(("||",), self._sum)
 
     def _sum(self) -> Expression:
         return self._pairs(("+", "-"), self._product)
 
     def _product(self) -> Expression:
-        return self._pairs(("*", "/", "//", "%"), self._signed)
+        return self._pairs(("*", "/", "//", "%"), self._signed_operand)
 
     def _pairs(self, keys: tuple[str, ...], part: Callable[[], Expression]) -> Expression:
         """From left to right: a - b - c is (a - b) - c."""
@@ -245,14 +245,14 @@ class _Reader:
             left = self._call(token.text, [left, part()], token.at)
         return left
 
-    def _signed(self) -> Expression:
+    def _signed_operand(self) -> Expression:
         token = self._take("-", "+")
         if token is None:
             return self._atom()
         if token.key == "-" and self._token.kind == "number":
             return self._number("-")
         with self._deeper():
-            found = self._signed()
+            found = self._signed_operand()
         return self._call("negative", [found], token.at) if token.key == "-" else found
 
     # The smallest parts ---------------------------------------------------------------------------------------------------
@@ -263,12 +263,12 @@ class _Reader:
             return self._number("")
         if token.kind == "text":
             self._next += 1
-            return self._counted(Literal(token.text, TEXT, token.at))
+            return self._count_nodes(Literal(token.text, TEXT, token.at))
         if token.kind == "name":
             self._next += 1
             if self._token.key == "(":
                 raise wrong(token.at, "a function is named without quotation marks")
-            return self._counted(Name(token.text, token.at))
+            return self._count_nodes(Name(token.text, token.at))
         if self._take("("):
             found = self._expression()
             self._expect(")", "behind an expression")
@@ -282,11 +282,11 @@ class _Reader:
             value = int(sign + token.text)
             if not -(2**63) <= value < 2**63:
                 raise wrong(token.at, "an integer has at most 64 bits")
-            return self._counted(Literal(value, INTEGER, token.at))
+            return self._count_nodes(Literal(value, INTEGER, token.at))
         number = float(sign + token.text)
         if not math.isfinite(number):
             raise wrong(token.at, "the number is beyond the doubles")
-        return self._counted(Literal(number, FLOAT, token.at))
+        return self._count_nodes(Literal(number, FLOAT, token.at))
 
     def _word(self, token: Token) -> Expression:
         special = {"CASE": self._case, "CAST": self._cast, "TRY_CAST": self._cast, "EXTRACT": self._extract}
@@ -296,16 +296,16 @@ class _Reader:
         constants = {"NULL": (None, NULL), "TRUE": (True, BOOLEAN), "FALSE": (False, BOOLEAN)}
         if token.key in constants:
             self._next += 1
-            return self._counted(Literal(*constants[token.key], token.at))
+            return self._count_nodes(Literal(*constants[token.key], token.at))
         follows = self._tokens[self._next + 1] if token.kind == "word" else token
         if follows.key == "(" and token.kind == "word":
             return self._function(token)
         if token.key == "DATE" and follows.kind == "text":
             self._next += 2
-            return self._counted(Literal(_day(follows), DAY, token.at))
+            return self._count_nodes(Literal(_day(follows), DAY, token.at))
         if token.kind == "word" and token.key not in _RESERVED and not self._is_moment(token):
             self._next += 1
-            return self._counted(Name(token.text, token.at))
+            return self._count_nodes(Name(token.text, token.at))
         raise self._wrong("a column, a value or a function is expected")
 
     @staticmethod
@@ -323,7 +323,7 @@ class _Reader:
             reason = refusal(name) or f"is not one of the functions of a row-wise query{did_you_mean(name, known)}"
             raise wrong(token.at, f"{token.text}(…): {reason}")
         self._next += 2
-        arguments = self._listed()
+        arguments = self._list()
         if self._token.key in {"OVER", "FILTER", "WITHIN", "IGNORE", "RESPECT"}:
             raise wrong(self._token.at, f"{self._token.key}: its value would depend on other rows")
         return self._part_of_day(arguments, token.at) if name == "date_part" else self._call(name, arguments, token.at)
@@ -370,7 +370,7 @@ class _Reader:
             parts.append(self._expression())
         if not parts:
             raise self._wrong("WHEN is expected in a CASE")
-        last = self._expression() if self._take("ELSE") else self._counted(Literal(None, NULL, at))
+        last = self._expression() if self._take("ELSE") else self._count_nodes(Literal(None, NULL, at))
         self._expect("END", "at the end of a CASE")
         return self._call("case", [*parts, last], at)
 

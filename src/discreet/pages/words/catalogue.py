@@ -148,11 +148,11 @@ class Words:
         for template in self.templates:
             found = template.pattern.fullmatch(text) if template.several is several else None
             if found is not None:
-                facts = {key: self._carried(template.kinds[key], part) for key, part in found.groupdict().items()}
+                facts = {key: self._translate_part(template.kinds[key], part) for key, part in found.groupdict().items()}
                 return template.text.format(**facts)
         return None
 
-    def _carried(self, kind: str, part: str) -> str:
+    def _translate_part(self, kind: str, part: str) -> str:
         """A part of a sentence in the language: a text, an enumeration, a number, or a name that stays as it is."""
         if kind == "t":
             return self.said(part)

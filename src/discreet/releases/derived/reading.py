@@ -96,7 +96,9 @@ def numbers_of(document: Mapping[str, Any], name: str) -> list[Published]:
     """The numbers of one column of the main table, with what is known of their noise."""
     columns = {one["name"]: one for one in document["columns"]}
     line, draw = outputs_of(document)[name], identity(document)
-    parts = _READERS.get(line["statistic"], _nothing)(document, line, columns)
+    # The number of a population has more than noise in it.
+    reader = _READERS.get(line["statistic"], _nothing) if name == line["name"] else _nothing
+    parts = reader(document, line, columns)
     if parts is not None:
         found = _linear(parts, columns, name, draw)
         if found is not None and _fits(found, columns, name, document):
@@ -151,7 +153,7 @@ def _count_query(document: Mapping[str, Any], line: Mapping[str, Any]) -> str:
     """The name of the query that counts the rows of a statistic: those that are not null where its column can be null."""
     names = {one["query"] for one in document["noise"]}
     # A number that both tables have in common has the name of the prepared column.
-    asked = [f"non-null {called}" for called in (_called(document, line), line["column"])]
+    asked = [f"non-null {called}" for called in (_query_column(document, line), line["column"])]
     return next((one for one in asked if line.get("column") is not None and one in names), "rows")
 
 
@@ -162,7 +164,7 @@ def _is_twin(document: Mapping[str, Any], line: Mapping[str, Any]) -> bool:
     return beside and line["name"] not in {one["name"] for one in plan["statistics"]}
 
 
-def _called(document: Mapping[str, Any], line: Mapping[str, Any]) -> str:
+def _query_column(document: Mapping[str, Any], line: Mapping[str, Any]) -> str:
     """The column of a statistic as its queries name it: the noise of both tables is not the same noise."""
     column = str(line["column"])
     return recorded_name(column) if _is_twin(document, line) else column
@@ -174,7 +176,7 @@ def _sum(document: Mapping[str, Any], line: Mapping[str, Any], columns: Columns)
     if bounds is None:
         return None
     lower, upper, step = bounds
-    count, total_query = _count_query(document, line), f"sum of {_called(document, line)}"
+    count, total_query = _count_query(document, line), f"sum of {_query_column(document, line)}"
     if _is_twin(document, line) and all(one["query"] != total_query for one in document["noise"]):
         return None  # it is the prepared sum and an excess
     asked = any(one["query"] == count for one in document["noise"])
