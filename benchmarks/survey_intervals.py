@@ -49,7 +49,7 @@ class Sampled:
 
     weights: NDArray[np.int64]
     draw: Any
-    design: dp.PoissonDesign | dp.ReplacementDesign | dp.DesignEffect
+    design: dp.PoissonDesign | dp.CertifiedPoissonDesign | dp.ReplacementDesign | dp.DesignEffect
     most: int
 
 
@@ -121,6 +121,11 @@ def effect(population: People, drawn: int) -> float:
     return float(left * totals.var(ddof=1) / (CLUSTER * apart.var()))
 
 
+def certified(population: People, drawn: int, generator: np.random.Generator) -> Sampled:
+    """Everybody with one of a few probabilities, by themselves; sums have a proved interval."""
+    return replace(poisson(population, drawn, generator), design=dp.CertifiedPoissonDesign())
+
+
 DESIGNS: Mapping[str, Any] = {
     "each by itself": poisson,
     "by size, each by itself": by_size,
@@ -141,7 +146,7 @@ def coverage(
     schema = dp.Schema(x=dp.Number(0, LARGEST), w=dp.Number(1, sampled.most))
     by = dp.Weight("w", most=sampled.most)
     truths = {"weighted_sum": population.values.sum(), "weighted_mean": population.values.mean()}
-    for ask in (dp.weighted_sum, dp.weighted_mean):
+    for ask in (dp.weighted_sum, *([dp.weighted_mean] if sampled.design != dp.CertifiedPoissonDesign() else [])):
         asked = ask("x", by, design=sampled.design, nulls="skip")
         quoted = quote(dp.Table(schema, dp.AddRemove()).agg(asked), spend)
         (line,) = quoted.lines

@@ -62,7 +62,7 @@ if _typing.TYPE_CHECKING:
     from discreet.statistics.count_tables import tables
     from discreet.statistics.counts import count
     from discreet.statistics.covariance import covariance
-    from discreet.statistics.designs import DesignEffect, PoissonDesign, ReplacementDesign
+    from discreet.statistics.designs import CertifiedPoissonDesign, DesignEffect, PoissonDesign, ReplacementDesign
     from discreet.statistics.histograms import histogram
     from discreet.statistics.means import mean
     from discreet.statistics.quantile import median, quantiles
@@ -86,6 +86,7 @@ __all__ = [
     "ArgumentError",
     "BudgetExceeded",
     "Category",
+    "CertifiedPoissonDesign",
     "CsvFiles",
     "DatabaseTable",
     "Date",
@@ -251,7 +252,7 @@ _HOMES = {
     "discreet.statistics.count_tables": ("tables",),
     "discreet.statistics.counts": ("count",),
     "discreet.statistics.covariance": ("covariance",),
-    "discreet.statistics.designs": ("DesignEffect", "PoissonDesign", "ReplacementDesign"),
+    "discreet.statistics.designs": ("CertifiedPoissonDesign", "DesignEffect", "PoissonDesign", "ReplacementDesign"),
     "discreet.statistics.histograms": ("histogram",),
     "discreet.statistics.means": ("mean",),
     "discreet.statistics.quantile": ("median", "quantiles"),

@@ -273,3 +273,45 @@ def test_a_list_moves_everybody_behind() -> None:
     assert [sum(after[start::2]) for start in (0, 1)] == [5, 5]
     assert log(chance(5, after) / chance(5, before)) == pytest.approx(0.5)
     assert claimed(0.1, HALF) == pytest.approx(0.0513, abs=1e-4)
+
+
+def test_two_stages_tell_the_cluster() -> None:
+    """Half of one of ten clusters. At answers above all sizes a count of c rows has probability ∝ e^c."""
+
+    def mean_power(sizes: list[int]) -> float:
+        return sum(((1 + e) / 2) ** size for size in sizes) / len(sizes)
+
+    sizes = [100 + 20 * cluster for cluster in range(10)]
+    loss = log(mean_power([*sizes[:-1], sizes[-1] + 1]) / mean_power(sizes))
+    assert loss == pytest.approx(0.62, abs=1e-3)
+    assert loss > 7 * claimed(1, Fraction(1, 20))
+
+
+def test_a_quota_takes_those_in_front_for_certain() -> None:
+    """The first ten of each sex in a list of a hundred: whoever comes first is in every file."""
+    people = [(place % 2, 0) for place in range(100)]
+
+    def taken(listed: list[tuple[int, int]]) -> int:
+        return sum(answer for sex in (0, 1) for _, answer in [one for one in listed if one[0] == sex][:10])
+
+    q = Fraction(exp(-1))
+    before, after = taken(people), taken([(0, 1), *people[1:]])
+    assert (before, after) == (0, 1)
+    assert log(geometric(1 - after, q) / geometric(1 - before, q)) == pytest.approx(1)
+    assert claimed(1, Fraction(1, 5)) < 0.3
+
+
+def test_a_balanced_sample_moves_with_one_value() -> None:
+    """20 of 40 with half of the total of a variable: 20 persons have 1 and a yes, the others 0, until one of them has 10."""
+
+    def samples(yes: int, with_it: int) -> int:
+        return comb(20, yes) * comb(19, 20 - with_it - yes)
+
+    # Before, every sample has ten with a yes. After, five with the one who has 10, and fifteen without.
+    weights = {5: samples(5, 1), 15: samples(15, 0)}
+    assert len(set(weights.values())) == 1
+    q = Fraction(exp(-1))
+    chance = sum(weight * geometric(15 - yes, q) for yes, weight in weights.items()) / sum(weights.values())
+    loss = log(chance / geometric(15 - 10, q))
+    assert loss > 4
+    assert claimed(1, HALF) < 0.63

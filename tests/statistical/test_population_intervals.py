@@ -40,7 +40,7 @@ def measured(script: Any, make: Any, spend: Any) -> list[tuple[str, float, float
 
 
 @pytest.mark.parametrize("spend", SPENDS, ids=str)
-@pytest.mark.parametrize("name", ["poisson", "by_size", "simple", "stratified", "clustered"])
+@pytest.mark.parametrize("name", ["poisson", "by_size", "simple", "stratified", "clustered", "certified"])
 def test_intervals_hold_the_number_of_the_population(script: Any, name: str, spend: Any) -> None:
     for word, held, alone, _ in measured(script, getattr(script, name), spend):
         assert not script.is_too_rare(held, DRAWS), (word, held)

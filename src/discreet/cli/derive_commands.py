@@ -104,6 +104,26 @@ def derive_combine(  # noqa: PLR0917 (options have names)
         write(compute_mean(asked, confidence=confidence, out=out, stem=name), as_json=as_json)
 
 
+@derive_app.command("poststratified", epilog="Example: discreet derive poststratified results --sizes people.csv")
+def derive_poststratified(  # noqa: PLR0917 (options have names)
+    results: Results,
+    sizes: Annotated[str, typer.Option(metavar="FILE.csv", help="The public size of each stratum, one line for each.")],
+    statistic: Statistic = None,
+    at: At = None,
+    confidence: Confidence = "0.95",
+    out: Out = None,
+    name: Name = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Means of strata put together by the exact, public sizes of the strata: the total and the mean of all."""
+    from discreet.cli.deriving import Asked, compute_poststratified
+
+    with exits():
+        asked = Asked(results, statistic, None, at)
+        write(compute_poststratified(asked, sizes, confidence=confidence, out=out, stem=name), as_json=as_json)
+
+
 @derive_app.command("before-sampling", epilog="Example: discreet derive before-sampling results --statistic count")
 def derive_before(  # noqa: PLR0917 (options have names)
     results: Results,

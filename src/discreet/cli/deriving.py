@@ -15,11 +15,12 @@ from discreet.releases.derived.before_sampling import before_sampling
 from discreet.releases.derived.change import change
 from discreet.releases.derived.combine import combine
 from discreet.releases.derived.operands import Numbers, constants, numbers
+from discreet.releases.derived.poststratified import poststratified
 from discreet.releases.derived.ratio import ratio
 from discreet.releases.derived.result import Derived, Figure
 from discreet.releases.document import Release
 
-__all__ = ["Asked", "compute_before", "compute_change", "compute_mean", "compute_ratio"]
+__all__ = ["Asked", "compute_before", "compute_change", "compute_mean", "compute_poststratified", "compute_ratio"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,16 @@ def compute_before(asked: Asked, over: str | None, *, confidence: str, out: str 
     """
     bottom = None if over is None else replace(asked, statistic=over).read()
     return _answer(before_sampling(asked.read(), over=bottom, confidence=confidence), out, stem)
+
+
+def compute_poststratified(asked: Asked, sizes: str, *, confidence: str, out: str | None, stem: str | None) -> Answer:
+    """The total and the mean of all strata, by their sizes in a CSV file.
+
+    Raises:
+        ArgumentError: as `poststratified`, or a folder that cannot be written.
+    """
+    people = constants(require_path(sizes, "--sizes"))
+    return _answer(poststratified(asked.read(), people, confidence=confidence), out, stem)
 
 
 def _answer(derived: Derived, out: str | None, stem: str | None) -> Answer:

@@ -14,9 +14,25 @@ from typing import ClassVar, Protocol
 from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact.numbers import Amount, exact, text
 
-__all__ = ["DESIGNS", "Design", "DesignEffect", "PoissonDesign", "ReplacementDesign", "design_of", "read_design"]
+__all__ = [
+    "BERNSTEIN",
+    "DESIGNS",
+    "NORMAL",
+    "CertifiedPoissonDesign",
+    "Design",
+    "DesignEffect",
+    "PoissonDesign",
+    "ReplacementDesign",
+    "design_of",
+    "design_of_quotient",
+    "read_design",
+]
 
 _HALF = Fraction(1, 2)
+_INDEPENDENT = "each person was drawn independently of all others, with probability 1 over the weight"
+
+NORMAL, BERNSTEIN = "by a normal approximation", "by Bernstein's inequality"
+"""What the distance of the ends of an interval rests on."""
 
 
 class Design(Protocol):
@@ -24,6 +40,9 @@ class Design(Protocol):
 
     word: ClassVar[str]
     """Its name in plan files, documents and the names of columns."""
+
+    tail: ClassVar[str]
+    """How far the error of the draw may be from 0: `NORMAL`, an approximation, or `BERNSTEIN`, a proved bound of sums."""
 
     @property
     def less(self) -> Fraction:
@@ -53,9 +72,27 @@ class PoissonDesign:
     less: ClassVar[Fraction] = _HALF
     factor: ClassVar[Fraction] = Fraction(1)
     draws: ClassVar[None] = None
+    tail: ClassVar = NORMAL
 
     def words(self) -> str:
-        return "each person was drawn independently of all others, with probability 1 over the weight"
+        return _INDEPENDENT
+
+    def to_json(self) -> dict[str, object]:
+        return {"design": self.word}
+
+
+@dataclass(frozen=True, slots=True)
+class CertifiedPoissonDesign:
+    """The same draw, with intervals of sums by Bernstein's inequality: proved where the draw is as declared, and wider."""
+
+    word: ClassVar = "poisson_certified"
+    less: ClassVar[Fraction] = _HALF
+    factor: ClassVar[Fraction] = Fraction(1)
+    draws: ClassVar[None] = None
+    tail: ClassVar = BERNSTEIN
+
+    def words(self) -> str:
+        return _INDEPENDENT
 
     def to_json(self) -> dict[str, object]:
         return {"design": self.word}
@@ -74,6 +111,7 @@ class ReplacementDesign:
     of: int | None
 
     word: ClassVar = "replacement"
+    tail: ClassVar = NORMAL
     less: ClassVar[Fraction] = Fraction(0)
 
     def __init__(self, rows: int | None = None, of: int | None = None) -> None:
@@ -116,6 +154,7 @@ class DesignEffect:
     rows: int | None
 
     word: ClassVar = "effect"
+    tail: ClassVar = NORMAL
     less: ClassVar[Fraction] = Fraction(0)
 
     def __init__(self, effect: Amount, rows: int | None = None) -> None:
@@ -142,7 +181,7 @@ class DesignEffect:
         return {"design": self.word, "effect": text(self.effect), **_given(rows=self.rows)}
 
 
-DESIGNS: tuple[type[Design], ...] = (PoissonDesign, ReplacementDesign, DesignEffect)
+DESIGNS: tuple[type[Design], ...] = (PoissonDesign, CertifiedPoissonDesign, ReplacementDesign, DesignEffect)
 """All of them; every other design is declared by its effect."""
 
 
@@ -173,6 +212,18 @@ def design_of(given: object) -> Design | None:
     return given  # type: ignore[return-value]
 
 
+def design_of_quotient(given: object) -> Design | None:
+    """The same for a mean, a share or a ratio.
+
+    Raises:
+        ArgumentError: as `design_of`, or a design whose bound is proved for sums only.
+    """
+    design = design_of(given)
+    if design is not None and design.tail != NORMAL:
+        raise ArgumentError("design=CertifiedPoissonDesign(): is for sums; ask for a weighted_sum, or for PoissonDesign()")
+    return design
+
+
 def read_design(options: Mapping[str, object]) -> Design | None:
     """The design that the keys of a plan file mean; None without any.
 
@@ -185,7 +236,7 @@ def read_design(options: Mapping[str, object]) -> Design | None:
     if word is None and not numbers:
         return None
     if not isinstance(word, str) or word not in words:
-        raise ArgumentError(f"design={printed(word)}: must be one of {', '.join(words)}{did_you_mean(word, list(words))}")
+        raise ArgumentError(f"design={printed(word)}: is not a design{did_you_mean(word, list(words))}")
     try:
         return words[word](**numbers)
     except TypeError:

@@ -10,20 +10,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import sqrt
-from typing import ClassVar, Protocol
+from math import log, sqrt
+from types import MappingProxyType
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.queries import Query
 from discreet.exact.numbers import float_down, float_up
-from discreet.statistics.designs import Design
+from discreet.statistics.designs import BERNSTEIN, NORMAL, Design
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.population_tails import UPWARDS, deviation_of, part_of, quotients_within, sums_within
 from discreet.statistics.recipe import Answers, CountTable, GroupSize, Noises, Recipe, Statements
 
-__all__ = ["DrawnQuotient", "DrawnShare", "DrawnSum", "PopulationRecipe", "quotient_weights"]
+__all__ = ["SUMS", "BoundedSum", "DrawnQuotient", "DrawnShare", "DrawnSum", "PopulationRecipe", "quotient_weights"]
 
 Floats = NDArray[np.float64]
 Ends = tuple[Floats, Floats]
@@ -63,7 +64,7 @@ class PopulationRecipe:
         return self.inner.unit(rows)
 
     def accuracy(self, noises: Noises) -> str:
-        return f"{self.inner.accuracy(noises)} for the noise; for the population more: {self.design.words()}"
+        return f"{self.inner.accuracy(noises)} (noise alone; wider for the population, where {self.design.words()})"
 
     def statements(self, noises: Noises) -> Statements:
         """Each interval for the population fails as often as all statements behind one interval of the file together."""
@@ -80,7 +81,7 @@ class PopulationRecipe:
         return ()
 
     def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
-        words = f"by a normal approximation, where {self.design.words()}"
+        words = f"{self.design.tail}, where {self.design.words()}"
         return {**self.inner.told(noises, totals=totals), "population": words}
 
 
@@ -110,6 +111,43 @@ class DrawnSum:
         step = float(self.step)
         slack = 1e-12 * np.abs(sums) * step
         return (sums - half) * step - slack, (sums + half) * step + slack
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundedSum:
+    """The same sum, with an interval that is proved for independent draws: Bernstein's inequality, and its empirical form.
+
+    A fourth of what may fail is for each of both noises, for the variance, and for the error of the draw.
+    """
+
+    sums: Query
+    squares: Query
+    step: Fraction
+    per: Fraction
+
+    def ends(self, answers: Answers, design: Design, failing: float) -> Ends:
+        each = failing / 4
+        level = 1 - Fraction(each)
+        noise, own = (answers.every(answers.noises.law(query).half_widths(level)) for query in (self.sums, self.squares))
+        sums, squares = (answers.of(query)[0].astype(np.float64) for query in (self.sums, self.squares))
+        scale, most = float(self.per) ** 2, float(max(map(abs, _reach(self.sums))))
+        bound = scale * max(map(abs, _reach(self.squares))) * log(1 / each) / 2
+        root = sqrt(bound) + np.sqrt(bound + np.maximum(scale * (squares + own.astype(np.float64)), 0.0))
+        budget = log(2 / each)
+        half = (noise.astype(np.float64) + sqrt(2 * budget) * root + most * budget / 3) * (1 + 1e-9)
+        step = float(self.step)
+        slack = 1e-12 * np.abs(sums) * step
+        return (sums - half) * step - slack, (sums + half) * step + slack
+
+
+SUMS: Mapping[str, type[DrawnSum] | type[BoundedSum]] = MappingProxyType({NORMAL: DrawnSum, BERNSTEIN: BoundedSum})
+"""How the interval of a sum is found, by what its ends rest on."""
+
+
+def _reach(query: Any) -> tuple[int, int]:
+    """The least and the greatest integer that a row adds."""
+    reach: tuple[int, int] = query.reach()
+    return reach
 
 
 @dataclass(frozen=True, slots=True, eq=False)

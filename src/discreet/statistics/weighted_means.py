@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 from discreet.domain.steps import TableFacts
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import CLIPPED, Asked, Completed, Free, Keys, Reads, Shape, Statistic
-from discreet.statistics.designs import Design, design_of
+from discreet.statistics.base import CLIPPED, Asked, Completed, Extended, Free, Keys, Reads, Shape, Statistic
+from discreet.statistics.designs import Design, design_of_quotient
 from discreet.statistics.possible import Possible, column_value
 from discreet.statistics.recipe import Recipe
 from discreet.statistics.survey_weights import (
@@ -49,7 +49,7 @@ def weighted_mean(
         weight: its share of the spend relative to the other statistics of the request.
         nulls: "skip", or left out.
     """
-    return weighted(WeightedMean(weight_of(by), design_of(design)), column, weight, nulls)
+    return weighted(WeightedMean(weight_of(by), design_of_quotient(design)), column, weight, nulls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,7 @@ class WeightedMean:
     reads: ClassVar[Reads] = WeightedColumn()
     shape: ClassVar[Shape] = WEIGHTED_NUMBER
     completed: ClassVar[tuple[Completed, ...]] = ()
+    extended: ClassVar[tuple[Extended, ...]] = ()
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:

@@ -17,10 +17,10 @@ from discreet.domain.steps import TableFacts
 from discreet.exact.figures import name as shown_name
 from discreet.exact.numbers import Amount, float_up
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import CLIPPED, Asked, Completed, Free, Keys, Reads, Shape, Statistic
+from discreet.statistics.base import CLIPPED, Asked, Completed, Extended, Free, Keys, Reads, Shape, Statistic
 from discreet.statistics.common import check_weight, skips_nulls
 from discreet.statistics.counted import NoisyCount
-from discreet.statistics.designs import Design, design_of
+from discreet.statistics.designs import Design, design_of_quotient
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.population import DrawnShare, PopulationRecipe
 from discreet.statistics.possible import Possible, fix_bounds
@@ -62,7 +62,7 @@ def weighted_share(by: Weight, *, design: Design | None = None, weight: Amount =
         weight: its share of the spend relative to the other statistics of the request.
         nulls: "skip" lets rows without a weight count as 0, or left out.
     """
-    kind = WeightedShare(weight_of(by), design_of(design))
+    kind = WeightedShare(weight_of(by), design_of_quotient(design))
     return Statistic(kind, None, f"weighted_share_{by.column}", check_weight(weight), skips_nulls(nulls))
 
 
@@ -82,6 +82,7 @@ class WeightedShare:
     reads: ClassVar[Reads] = WeightColumn()
     shape: ClassVar[Shape] = WEIGHTED_NUMBER
     completed: ClassVar[tuple[Completed, ...]] = ()
+    extended: ClassVar[tuple[Extended, ...]] = ()
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:

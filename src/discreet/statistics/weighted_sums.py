@@ -13,10 +13,10 @@ from discreet.cube.queries import PairSum, Query
 from discreet.domain.steps import TableFacts
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import UNBIASED, Asked, Completed, Free, Keys, Reads, Shape, Statistic
+from discreet.statistics.base import UNBIASED, Asked, Completed, Extended, Free, Keys, Reads, Shape, Statistic
 from discreet.statistics.designs import Design, design_of
 from discreet.statistics.estimate import Estimate
-from discreet.statistics.population import DrawnSum, PopulationRecipe
+from discreet.statistics.population import SUMS, PopulationRecipe
 from discreet.statistics.possible import Possible, any_value
 from discreet.statistics.recipe import (
     Answers,
@@ -79,6 +79,7 @@ class WeightedSum:
     reads: ClassVar[Reads] = WeightedColumn()
     shape: ClassVar[Shape] = WEIGHTED_NUMBER
     completed: ClassVar[tuple[Completed, ...]] = ()
+    extended: ClassVar[tuple[Extended, ...]] = ()
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:
@@ -99,7 +100,7 @@ class WeightedSum:
             return inner
         less = weights_less(asked.facts, self.by, self.design.less)
         squares = product_sum(asked.facts, values, less, 2, 2)
-        drawn = DrawnSum(sums, squares, inner.step, less.unit / weights.unit)
+        drawn = SUMS[self.design.tail](sums, squares, inner.step, less.unit / weights.unit)
         return PopulationRecipe(inner, self.design, drawn, ((sums, Fraction(1)), (squares, Fraction(3, 5))))
 
 

@@ -115,6 +115,22 @@ def test_the_variance_of_independent_draws_is_never_underestimated():
     assert chances @ estimated == pytest.approx(truth + sum(x * x / (4 * w) for x, _, w in PEOPLE), rel=0.02)
 
 
+def test_the_certified_interval_of_a_sum_covers_every_population():
+    """The exact coverage over all samples, with hardly any noise; and far more than the normal one for few persons."""
+    masks = list(product([0, 1], repeat=len(PEOPLE)))
+    chances = np.array(
+        [prod(1 / w if kept else 1 - 1 / w for kept, (_, _, w) in zip(mask, PEOPLE, strict=True)) for mask in masks]
+    )
+    samples = [[one for one, kept in zip(PEOPLE, mask, strict=True) if kept] for mask in masks]
+    true, held = sum(x for x, _, _ in PEOPLE), {}
+    for design in (POISSON, dp.CertifiedPoissonDesign()):
+        found, values = variances(dp.weighted_sum("x", BY, design=design, **SKIP), samples)
+        half = 1.959964 * found**0.5 + 0.5
+        held[design] = float(chances @ (np.abs(values - true) <= half))
+    assert held[dp.CertifiedPoissonDesign()] >= 0.95
+    assert held[POISSON] < 0.95, "five persons are too few for a normal approximation"
+
+
 @pytest.mark.usefixtures("unshifted")
 @pytest.mark.parametrize("of", [None, 5], ids=["with replacement", "without"])
 def test_the_variance_of_draws_one_by_one_is_that_of_all_draws(of):
@@ -226,7 +242,7 @@ def test_columns_documents_quotes_and_reports_say_what_the_interval_rests_on(wor
     line = release.document["statistics"][0]
     assert says in line["population"]
     assert "approximately" in release.document["interval"]["covers"]
-    assert f"for the population more: {design.words()}" in str(quoted)
+    assert f"(noise alone; wider for the population, where {design.words()})" in str(quoted)
     page = re.sub(r"\s+", " ", render(release))
     assert "for the population" in page
     assert says in page
@@ -240,6 +256,29 @@ def test_a_number_of_the_population_is_never_read_as_noise_alone():
     found = numbers(release, "weighted_sum_x_population_poisson")
     assert all(isinstance(one, Printed) for one in found.cells.values())
     assert not any(isinstance(one, Printed) for one in numbers(release, "weighted_sum_x").cells.values())
+
+
+def test_strata_add_up_as_squares():
+    _, release = released(dp.weighted_mean("x", BY, design=POISSON, **SKIP))
+    sizes = dp.constants({"s": ["a", "b"], "n": [3000, 1000]})
+    found = dp.poststratified(numbers(release, "weighted_mean_x_population_poisson"), sizes)
+    (row,) = found.table.to_dicts()
+    printed = {one["s"]: one for one in release.table.to_dicts()}
+    parts = [
+        (n, *(printed[s][f"weighted_mean_x_population_poisson{end}"] for end in ("", "_low", "_high")))
+        for s, n in (("a", 3000), ("b", 1000))
+    ]
+    value = sum(n * one for n, one, _, _ in parts)
+    assert row["total"] == pytest.approx(value)
+    assert row["total_low"] == pytest.approx(value - sum((n * (one - low)) ** 2 for n, one, low, _ in parts) ** 0.5)
+    assert row["mean_high"] == pytest.approx(
+        (value + sum((n * (high - one)) ** 2 for n, one, _, high in parts) ** 0.5) / 4000
+    )
+    assert "approximate" in str(found)
+    with pytest.raises(dp.ArgumentError, match="simultaneous"):
+        dp.poststratified(numbers(release, "weighted_mean_x"), sizes)
+    with pytest.raises(dp.ArgumentError, match="leave it out"):
+        dp.poststratified(numbers(release, "weighted_mean_x_population_poisson"), sizes, confidence="0.99")
 
 
 def test_intervals_that_hold_together_are_wider():
@@ -264,6 +303,7 @@ def test_without_a_design_a_plan_is_what_it_was():
         (lambda: dp.ReplacementDesign(1), "at least 2"),
         (lambda: dp.ReplacementDesign(10, of=9), "at least rows=10"),
         (lambda: dp.ReplacementDesign(of=9), "at least rows=None"),
+        (lambda: dp.weighted_mean("x", BY, design=dp.CertifiedPoissonDesign()), "is for sums"),
         (lambda: dp.DesignEffect(0), "greater than 0"),
         (lambda: dp.DesignEffect(2, rows="many"), "at least 2"),
     ],
@@ -271,3 +311,25 @@ def test_without_a_design_a_plan_is_what_it_was():
 def test_what_is_no_design_is_refused(make, says):
     with pytest.raises(dp.ArgumentError, match=re.escape(says)):
         make()
+
+
+def test_a_real_survey_is_published_with_its_weights(shared):
+    """Ages of 44,163 persons of the American Community Survey 2019 by sex, with the weights of its publisher."""
+    persons = pl.read_parquet(shared / "data" / "tutorial" / "acs2019_persons.parquet").select("SEX", "AGEP", "PWGTP")
+    persons = persons.with_columns(pl.col("SEX").cast(pl.Int64).cast(pl.String), pl.col("AGEP", "PWGTP").cast(pl.Int64))
+    schema = dp.Schema(SEX=dp.Category(["1", "2"], required=True), AGEP=dp.Number(0, 95), PWGTP=dp.Number(0, 3000))
+    by = dp.Weight("PWGTP", most=500)
+    with dp.Session(
+        persons, schema, dataset="acs", ledger=":memory:", budget=dp.ZCDP(1), neighbours=dp.AddRemove()
+    ) as session:
+        table = session.table.clamp({"PWGTP": (0, 500)}).group_by("SEX")
+        asked = table.agg(dp.weighted_mean("AGEP", by, design=dp.DesignEffect("1.9"), **SKIP))
+        found = session.release(asked, spend=1, name="ages").table
+    weights = pl.col("PWGTP").clip(0, 500)
+    for row in found.to_dicts():
+        of = persons.filter(pl.col("SEX") == row["SEX"])
+        true = of.select((pl.col("AGEP") * weights).sum() / weights.sum()).item()
+        half = row["weighted_mean_AGEP_high"] - row["weighted_mean_AGEP_low"]
+        assert abs(row["weighted_mean_AGEP"] - true) < 3 * half < 1.5
+        wide = row["weighted_mean_AGEP_population_effect_high"] - row["weighted_mean_AGEP_population_effect_low"]
+        assert half < wide < 3

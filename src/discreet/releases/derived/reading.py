@@ -96,7 +96,9 @@ def numbers_of(document: Mapping[str, Any], name: str) -> list[Published]:
     """The numbers of one column of the main table, with what is known of their noise."""
     columns = {one["name"]: one for one in document["columns"]}
     line, draw = outputs_of(document)[name], identity(document)
-    parts = _READERS.get(line["statistic"], _nothing)(document, line, columns)
+    # The number of a population has more than noise in it.
+    reader = _READERS.get(line["statistic"], _nothing) if name == line["name"] else _nothing
+    parts = reader(document, line, columns)
     if parts is not None:
         found = _linear(parts, columns, name, draw)
         if found is not None and _fits(found, columns, name, document):

@@ -74,6 +74,7 @@ def with_frames(released):
             dp.weighted_sum("v", dp.Weight("w", most=9), design=dp.DesignEffect(2), nulls="skip"),
             dp.weighted_share(dp.Weight("w", most=9), design=dp.ReplacementDesign(40, of=90), nulls="skip"),
             dp.weighted_ratio("v", "z", dp.Weight("w", most=9), nulls="skip"),
+            dp.weighted_sum("v", dp.Weight("w", most=9), design=dp.CertifiedPoissonDesign(), nulls="skip").alias("proved"),
             dp.share(),
             dp.median("w", nulls="skip"),
         ),

@@ -299,6 +299,8 @@ def test_the_command_line_derives_and_writes(tmp_path, monkeypatch):
     assert run("derive", "change", "first", "second").exit_code == 0
     mean = run("derive", "combine", "first", "second", "--statistic", "sum_wage")
     assert mean.exit_code == 0, mean.output
+    (tmp_path / "strata.csv").write_text("n\n10\n", encoding="utf-8")
+    assert "is not a mean" in run("derive", "poststratified", "first", "--sizes", "strata.csv").stderr
     wrong = run("derive", "ratio", "first", "--under-at", "north")
     assert (wrong.exit_code, wrong.stderr) == (2, "discreet: --at=north: must be NAME=LABEL, such as --at year=2020\n")
 
