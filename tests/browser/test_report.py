@@ -245,12 +245,14 @@ def test_a_map_is_drawn_in_colours_that_differ(chromium, tmp_path, scheme, width
     path.write_text(json.dumps({"type": "FeatureCollection", "features": features}), encoding="utf-8")
     frame = pl.DataFrame({"region": [code for k, code in enumerate(codes) for _ in range(100 * k)]})
     schema = dp.Schema(region=dp.Category(codes, required=True))
-    with dp.Session(
-        frame, schema, dataset="d", ledger=":memory:", budget=dp.PureDP(2), neighbours=dp.AddRemove()
-    ) as session:
-        about = dp.About(map=dp.read_map(path, key="code", column="region"))
-        asked = session.table.group_by("region").agg(dp.count())
-        release = session.release(asked, name="r", about=about, quality=dp.Quality())
+    about = dp.About(map=dp.read_map(path, key="code", column="region"))
+    release = None
+    while release is None or release.quality["count"][0] != "c":  # one in forty has a count of -2, which is of class b
+        with dp.Session(
+            frame, schema, dataset="d", ledger=":memory:", budget=dp.PureDP(2), neighbours=dp.AddRemove()
+        ) as session:
+            asked = session.table.group_by("region").agg(dp.count())
+            release = session.release(asked, name="r", about=about, quality=dp.Quality())
     page = chromium.new_page(color_scheme=scheme, viewport={"width": width, "height": 900})
     said = []
     page.on("console", lambda message: said.append(message.text))
