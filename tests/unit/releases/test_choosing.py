@@ -30,7 +30,7 @@ def session() -> dp.Session:
 
 
 def test_a_release_says_everything_but_the_spend(session: dp.Session) -> None:
-    release = session.release(session.table.agg(dp.histogram("income", EDGES)), spend=50, name="incomes")
+    release = session.release(session.table.agg(dp.histogram("income", EDGES)), spend="0.5", name="incomes")
     frame = release.tables["histogram_income"]
     counts = {
         (low, high): tuple(max(0, end) for end in frame.row(place)[2:])
