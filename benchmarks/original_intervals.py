@@ -120,14 +120,33 @@ def truth(values: Values) -> dict[str, float]:
     return {"count": len(known), "sum": float(known.sum()), "mean": float(known.mean())}
 
 
+def identified(case: Case) -> tuple[float, float]:
+    """The least and the greatest mean with any answer of those who gave none."""
+    known, rows = truth(case.values), len(case.values)
+    return known["sum"] / rows, (known["sum"] + case.data.top * (rows - known["count"])) / rows
+
+
+def least_width(case: Case) -> float:
+    """The width below which no interval of a mean can be for every table of so many known rows (O3): a test of the test."""
+    count = int(truth(case.values)["count"])
+    places = np.arange(1, count + 1)
+    if isinstance(case.spend, dp.ZCDP):
+        mu, normal = sqrt(2 * case.spend.rho), NormalDist()
+        parts = [normal.cdf(normal.inv_cdf(0.95) - k * mu) - 0.05 for k in range(1, min(count, int(8 / mu) + 2) + 1)]
+        return case.data.top * sum(max(one, 0.0) for one in parts) / count
+    return float(case.data.top * np.maximum(0.95 * np.exp(-places * float(case.spend.epsilon)) - 0.05, 0).sum() / count)
+
+
 def opened(values: Values) -> Engine:
     """The rows as a source."""
     known = [None if np.isnan(one) else int(one) for one in values]
     return open_source(pl.DataFrame({"x": known}, schema={"x": pl.Int64}), dp.Schema(x=dp.Number(0, int(np.nanmax(values)))))
 
 
-def measured(quoted: Quote, rows: tuple[Engine, Values], end: str, draws: int) -> Found:
-    """How often the intervals of the statistics whose names have this end hold the recorded value, and their widths."""
+def measured(
+    quoted: Quote, rows: tuple[Engine, Values], end: str, draws: int, ends: tuple[float, float] | None = None
+) -> Found:
+    """How often the intervals of the statistics whose names have this end hold the recorded value, or both `ends`."""
     (engine, values), bits = rows, system_bits()
     exact = exact_answers(quoted, run_scans(engine, quoted.plan.layout), bits)
     # Noise is independent from cell to cell, so that many draws of one cell are one draw of many cells.
@@ -139,8 +158,9 @@ def measured(quoted: Quote, rows: tuple[Engine, Values], end: str, draws: int) -
         if line.statistic.name == f"{word}_x{end}":
             (found,) = line.recipe.estimates(Answers(quoted.noises(line), answers, slice(0, draws)))
             low, high = (np.broadcast_to(part.astype(float), draws) for part in (found.low, found.high))
-            slack = 1e-9 * (1 + abs(truth(values)[word]))
-            inside[word] = int(((low <= truth(values)[word] + slack) & (high >= truth(values)[word] - slack)).sum())
+            least, greatest = ends or (truth(values)[word],) * 2
+            slack = 1e-9 * (1 + abs(greatest))
+            inside[word] = int(((low <= least + slack) & (high >= greatest - slack)).sum())
             width[word] = float((high - low).mean())
     return Found(inside, width)
 
@@ -161,11 +181,13 @@ def is_too_rare(inside: int, draws: int) -> bool:
     return 1 - fewer < 1e-4
 
 
-def retried(quoted: Quote, rows: tuple[Engine, Values], end: str, draws: int) -> Found:
+def retried(
+    quoted: Quote, rows: tuple[Engine, Values], end: str, draws: int, ends: tuple[float, float] | None = None
+) -> Found:
     """What the draws show; a plan that seems to cover too rarely is drawn again, a hundred times as often."""
-    found = measured(quoted, rows, end, draws)
+    found = measured(quoted, rows, end, draws, ends)
     if any(is_too_rare(one, draws) for one in found.inside.values()):
-        again = measured(quoted, rows, end, 20_000)
+        again = measured(quoted, rows, end, 20_000, ends)
         if any(is_too_rare(one, 20_000) for one in again.inside.values()):
             raise SystemExit(f"{quoted.plan}: covers too rarely, {again.inside} of 20,000")
         return Found({word: one * draws // 20_000 for word, one in again.inside.items()}, again.width)
@@ -195,7 +217,7 @@ NAMES = ("form", "coverage of the value as recorded", "least plan", "width again
 
 def lines(plans: int, draws: int) -> Iterator[str]:
     """The table over all plans."""
-    today, alone, both, changed, same, sums = (Tally() for _ in range(6))
+    today, alone, both, changed, same, sums, anywhere = (Tally() for _ in range(7))
     mean, total = dp.mean("x", **SKIP), dp.sum("x", **SKIP)
     for case in cases(plans):
         table, raw, spend = prepared(case), table_of(case), case.spend
@@ -209,7 +231,14 @@ def lines(plans: int, draws: int) -> Iterator[str]:
         plain = measured(quote(raw.agg(total), spend), rows, "", draws)
         adds = retried(quote(table.agg(dp.count("x"), total).original(prepared=False), spend), rows, "_original", draws)
         one = retried(quote(table.agg(total).original(prepared=False), spend), rows, "_original", draws)
+        worst = identified(case)
+        open_ends = quote(table.agg(mean).original("anywhere", prepared=False), spend)
+        every = retried(open_ends, rows, "_original", draws, worst)
         engine.close()
+        beyond = every.width["mean"] - (worst[1] - worst[0])
+        anywhere.add(case, every.inside["mean"] / draws, beyond / oracle(case))
+        if own.width["mean"] < least_width(case):
+            raise SystemExit(f"{case.data.name}, {case.spend}: narrower than any interval can be for every table")
         today.add(case, before.inside["mean"] / draws, before.width["mean"] / oracle(case))
         alone.add(case, own.inside["mean"] / draws, own.width["mean"] / oracle(case))
         both.add(case, two.inside["mean"] / draws, two.width["mean"] / oracle(case))
@@ -223,6 +252,7 @@ def lines(plans: int, draws: int) -> Iterator[str]:
     yield changed.line("mean, `original()`, the prepared one", "the form before").replace("100.0% | 100.0%", "– | –")
     yield same.line("mean, nothing prepared, `original()`", "the form before")
     yield sums.line("sum, `prepared=False`; coverage: the worse of sum and count", "nothing prepared, before")
+    yield anywhere.line('mean, `original("anywhere")`: width beyond all answers; coverage: both ends', "oracle")
     yield ""
 
 

@@ -107,6 +107,7 @@ class Tripled:
     reads: ClassVar = NumberColumn("codes")
     shape: ClassVar = OneNumber()
     completed: ClassVar = ()
+    extended: ClassVar = ()
 
     @staticmethod
     def of(*columns, **options):

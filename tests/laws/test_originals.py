@@ -25,7 +25,7 @@ from discreet.privacy.coordinates import coordinates
 from discreet.quotes import allocate, statuses
 from discreet.quotes.allocate import quote
 from discreet.releases.assemble import estimate_statistics
-from discreet.releases.evaluate import exact_answers
+from discreet.releases.evaluate import exact_answers, noisy_answers
 from discreet.statistics.recipe import Answers
 
 HEADER = {"g": ColumnType("text", "text"), "v": ColumnType("integer", "BIGINT")}
@@ -284,6 +284,26 @@ def test_what_is_imputed_is_free_beside_what_is_known():
     parts = [one for one in quoted.measured if isinstance(one.query, WeightedSum | ImputedSum)]
     assert [one.law.sigma2 for one in parts] == [36, 36]
     assert loss_of_rows(quoted, (0, 6)) == Fraction(1, 2)
+
+
+@pytest.mark.parametrize("neighbours", [dp.AddRemove(), dp.ReplaceOne(rows=60)], ids=["add-remove", "replace-one"])
+def test_the_interval_of_the_prepared_mean_holds_it_where_values_are_imputed(neighbours):
+    """Its count is public, or the sum of the known rows and of the others; draws of all noises together."""
+    rows = [("x", None if row % 4 == 0 else row % 7) for row in range(60)]
+    table = dp.Table(SCHEMA, neighbours).clamp({"v": (0, 3)}).impute({"v": dp.Uniform(lower=2, upper=2)})
+    asked, bits = quote(table.agg(dp.mean("v")).original(), dp.PureDP(4)), system_bits()
+    counted = {"null v as recorded", "non-null v as recorded"}
+    words = {one.query.words() for one in asked.measured}
+    assert "rows" not in words
+    assert words >= (counted if isinstance(neighbours, dp.AddRemove) else {"non-null v as recorded"})
+    (scan,) = asked.plan.layout.scans
+    exactly = exact_answers(asked, [ReferenceEngine(HEADER, rows).aggregate(scan.axes, scan.moments)], bits)
+    truth, held = np.mean([2 if v is None else min(v, 3) for _, v in rows]), 0
+    for _ in range(300):
+        noisy = noisy_answers(asked, [one.copy() for one in exactly], bits)
+        found = {one.name: one.estimate for one in estimate_statistics(asked, noisy)}["mean_v"]
+        held += found.low[0] <= truth <= found.high[0]
+    assert held >= 0.95 * 300 - 4 * (300 * 0.05 * 0.95) ** 0.5
 
 
 def test_a_sum_of_what_is_drawn_changes_where_the_column_is_null_alone():

@@ -227,6 +227,25 @@ def test_resized_tables_are_as_close_as_stated(resize):
         assert found.off + found.draws <= away.max() + 12 * means.std(), "not far above"
 
 
+@pytest.mark.parametrize(("rows", "proportion"), [(200, 1), (400, 2)])
+def test_what_is_drawn_for_nulls_is_as_close_as_stated_in_a_resized_table_too(rows, proportion):
+    """All rows are taken and none is filled: what is random are the values for 180 of 200 rows, each in all copies."""
+    quoted = quote(request_of((0, 6), dp.Uniform(), dp.AddRemove(), (rows, proportion)), dp.PureDP(1))
+    stated = quoted.assuming(nulls="0.9", rows=200).of("sum_v").draws
+    law = dp.domain.imputation.law_weights(dp.Uniform(), SCHEMA["v"], 0, 6).tolist()
+    assert tail((range(7), law), 180, stated / proportion) <= 1 / 40
+
+
+def test_the_number_of_rows_between_the_ends_of_its_range_can_be_the_worst():
+    """At 100 rows the table is neither filled nor sampled, and the clamp moves the sum by most."""
+    table = dp.Table(dp.Schema(v=dp.Number(-6, 6)), dp.AddRemove()).impute({"v": dp.Uniform(0, 0)}).clamp({"v": (0, 6)})
+    quoted = quote(table.resize(100).agg(dp.sum("v")), dp.PureDP(1))
+    given = {"nulls": 0, "below": "0.45", "mean_below": -6, "mean": "0.3"}
+    offs = [quoted.assuming(rows=rows, **given).of("sum_v").off for rows in (80, 100, 130)]
+    assert offs == pytest.approx([216, 270, 261])
+    assert quoted.assuming(rows=(80, 130), **given).of("sum_v").off == pytest.approx(270)
+
+
 # Whole errors of releases -----------------------------------------------------------------------------------------------
 
 

@@ -43,6 +43,23 @@ def test_the_interval_of_a_recorded_mean_covers_it_in_every_plan_and_is_near_the
     assert min(min(one) for one in ratios.values()) >= 1.0
 
 
+def test_with_any_answer_both_ends_are_held_and_no_interval_is_narrower_than_any_can_be(script: Any) -> None:
+    mean = dp.mean("x", nulls="skip")
+    ratios: dict[type, list[float]] = {dp.PureDP: [], dp.ZCDP: []}
+    for case in script.cases(PLANS):
+        engine, worst = script.opened(case.values), script.identified(case)
+        request = script.prepared(case).agg(mean).original("anywhere", prepared=False)
+        found = script.measured(quote(request, case.spend), (engine, case.values), "_original", DRAWS, worst)
+        alone = script.prepared(case).agg(mean).original(prepared=False)
+        width = script.measured(quote(alone, case.spend), (engine, case.values), "_original", 50).width["mean"]
+        engine.close()
+        assert not script.is_too_rare(found.inside["mean"], DRAWS), (case.data.name, case.spend, found)
+        assert width >= script.least_width(case)
+        ratios[type(case.spend)].append((found.width["mean"] - (worst[1] - worst[0])) / script.oracle(case))
+    assert sum(ratios[dp.PureDP]) / len(ratios[dp.PureDP]) <= 1.8
+    assert sum(ratios[dp.ZCDP]) / len(ratios[dp.ZCDP]) <= 1.25
+
+
 def test_a_clamp_without_originals_would_be_noticed(script: Any) -> None:
     missed = 0
     for case in script.cases(10):

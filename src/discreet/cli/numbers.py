@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.cli.output import Grid
 from discreet.exact.figures import decimals_for, interval, name, number, plural
-from discreet.releases.worded import QUALITY
+from discreet.releases.worded import CONSISTENT, QUALITY
 
 if TYPE_CHECKING:
     import polars as pl
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["MOST_ROWS", "number_grid"]
 
 MOST_ROWS = 12
+
+_MOST_LETTERS = 60
 
 NO_WORDS: Mapping[str, str] = MappingProxyType({})
 
@@ -30,12 +32,24 @@ def number_grid(table: pl.DataFrame, *, height: int | None = None, words: Mappin
     numbers = [title for title in table.columns if f"{title}_low" in table.columns and f"{title}_high" in table.columns]
     ends = {f"{title}{end}" for title in numbers for end in ("_low", "_high")}
     titles = [title for title in table.columns if title not in ends]
-    cells = [_numbers(shown, title) if title in numbers else [name(one) for one in shown[title]] for title in titles]
-    heads = [words.get(title) or name(title) for title in titles]
-    right = frozenset(words.get(title) or name(title) for title in numbers)
-    grid = Grid(heads, list(zip(*cells, strict=True)), right)
+    cells = [_numbers(shown, title) if title in numbers else _labels(shown, title) for title in titles]
+    heads = {title: _cut(words.get(title) or name(title)) for title in titles}
+    right = frozenset(heads[title] for title in numbers)
+    grid = Grid([*heads.values()], list(zip(*cells, strict=True)), right)
     more = (table.height if height is None else height) - shown.height
     return [grid, f"  … and {number(more)} more {plural('row', more)}"] if more else [grid]
+
+
+def _labels(table: pl.DataFrame, title: str) -> list[str]:
+    """The labels of a column; of counts that agree with other tables, "–" for one that is left out."""
+    if title.endswith(CONSISTENT):
+        return [number(None) if one is None else name(one) for one in table[title]]
+    return [_cut(name(one)) for one in table[title]]
+
+
+def _cut(text: str) -> str:
+    """The beginning of a long label: its column would push all others off the terminal."""
+    return text if len(text) <= _MOST_LETTERS else f"{text[: _MOST_LETTERS - 1]}…"
 
 
 def _numbers(table: pl.DataFrame, title: str) -> list[str]:

@@ -140,7 +140,10 @@ class Number:
     @property
     def size(self) -> int:
         """The number of codes of the column."""
-        return int((self.upper - self.lower) / self.step) + 1
+        # In integers: a request with many statistics asks for the size of every column many times.
+        (low, of_low), (high, of_high) = self.lower.as_integer_ratio(), self.upper.as_integer_ratio()
+        width, of_width = self.step.as_integer_ratio()
+        return (high * of_low - low * of_high) * of_width // (of_high * of_low * width) + 1
 
     def value(self, code: int) -> Fraction:
         """The number with this code."""

@@ -180,7 +180,14 @@ def originals_of(plan: Request, labels: Sequence[Sequence[Label]]) -> Originals 
     sizes, nullable = tuple(map(len, labels)), tuple(one[-1] is None for one in labels)
     outer = Outer(sizes, nullable, all(is_complete(group, plan.facts) for group in plan.group_by))
     completed = tuple(one for one in plan.answered if covered_by(plan, one) == ANYWHERE)
-    return Originals(_twins(plan), completed, outer)
+    names, twins = _changed(plan, plan.facts), [one for one in plan.answered if one not in plan.statistics]
+    extended = tuple(one for one in twins if _is_extended(one, names, plan.facts))
+    return Originals(_twins(plan), completed, extended, outer)
+
+
+def _is_extended(one: Statistic, names: Mapping[str, str], facts: TableFacts) -> bool:
+    """True if the statistic of a column as recorded follows from that of the clamped column, where nulls stay (O12)."""
+    return bool(one.kind.extended) and one.column in names and facts[str(one.column)].nullable
 
 
 def _twins(plan: Request) -> tuple[Twin, ...]:
@@ -227,7 +234,8 @@ def answered_by(plan: Request, facts: TableFacts) -> tuple[Statistic, ...]:
     names = _changed(plan, facts)
     _check_outer(plan, names)
     touched = [one for one in plan.statistics if _is_twinned(plan, one)]
-    twins = (replace(one.kind.reads.recorded(one, names), name=one.name + ORIGINAL) for one in touched)
+    named = ((one, {} if _is_extended(one, names, facts) else names) for one in touched)
+    twins = (replace(one.kind.reads.recorded(one, own), name=one.name + ORIGINAL) for one, own in named)
     return (*plan.statistics, *twins)
 
 

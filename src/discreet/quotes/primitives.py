@@ -65,10 +65,11 @@ def recipes_of(asked: Asked) -> tuple[Recipe, ...]:
 
 def _recipe_of(statistic: Statistic, known: base.Asked) -> Recipe:
     """The recipe of a statistic; of one whose interval holds with any answer of those who gave none, that form."""
-    if not known.completes(statistic):
-        return statistic.kind.recipe(statistic, known)
-    (completed,) = statistic.kind.completed
-    return completed(statistic, known)
+    (make,) = statistic.kind.completed if known.completes(statistic) else (statistic.kind.recipe,)
+    found = make(statistic, known)
+    for extend in statistic.kind.extended if known.extends(statistic) else ():
+        found = extend(found, statistic, known)
+    return found
 
 
 def weights_of(asked: Asked, recipes: Sequence[Recipe]) -> dict[Query, Fraction]:

@@ -15,7 +15,7 @@ from discreet.domain.words import one_line
 from discreet.errors import PlanError
 from discreet.exact.numbers import text
 from discreet.plan.plan import Plan
-from discreet.plan.recorded import PREPARED, covered_by, plain_name
+from discreet.plan.recorded import ANYWHERE, PREPARED, covered_by, plain_name
 from discreet.quotes.assumptions import Assumed, Range, assumed_of, range_words, read_range
 from discreet.quotes.groups import middle, size_words
 from discreet.quotes.moved import Moved, moved_by
@@ -226,8 +226,8 @@ def _error(quote: Quoted, line: QuotedLine, found: Mapping[str, Assumed], group:
 
 def _off(plan: Plan, one: Statistic, found: Mapping[str, Assumed], rows: Rows) -> Off | None:
     """How far a statistic is off, 0 where it is of the table as recorded; None where no form is known."""
-    if covered_by(plan, one) != PREPARED:
-        return _NONE
+    if (covers := covered_by(plan, one)) != PREPARED:
+        return replace(_NONE, anywhere=_anywhere(plan, one, found, rows)) if covers == ANYWHERE else _NONE
     if rows.resize is None and not any(_is_changed(plan, column) for column in _read_by(one)):
         return _NONE
     if not is_stated(one.kind, rows):
@@ -235,6 +235,12 @@ def _off(plan: Plan, one: Statistic, found: Mapping[str, Assumed], rows: Rows) -
     if one.column is None:
         return count_off(rows)
     return off_by(one, found[one.column], rows) if one.column in found else None
+
+
+def _anywhere(plan: Plan, one: Statistic, found: Mapping[str, Assumed], rows: Rows) -> float:
+    """The width of the range of a recorded statistic with any answer of those who gave none; 0 if unknown."""
+    about = found.get("" if one.column is None else plain_name(one.column, plan.schema))
+    return 0.0 if about is None or not is_stated(one.kind, rows) else off_by(one, about, rows).anywhere
 
 
 def _counted(plan: Plan, one: Statistic, found: Mapping[str, Assumed], size: GroupSize) -> GroupSize:
@@ -302,15 +308,16 @@ def _told(errors: Sequence[WholeError]) -> str:
     if errors[0].off is None:
         return "not stated for this kind of statistic"
     told = f"±{_joined(errors, 'whole')}{f' {errors[0].unit}' if errors[0].unit else ''}"
+    asked = any(one.anywhere for one in errors)
+    spread = f"; any answers of those who gave none: a range of {_joined(errors, 'anywhere')}" if asked else ""
+    if errors[0].covers == ANYWHERE:
+        return f"{told} at each end, noise alone: its interval holds the number with any answer{spread}"
     if errors[0].covers != PREPARED:
         return f"{told}, noise alone: its interval holds the number as recorded"
     parts = [f"noise {_joined(errors, 'noise')}"]
     parts += [f"{_joined(errors, 'off')} off"] if any(one.off for one in errors) else []
     parts += [f"draws {_joined(errors, 'draws')}"] if any(one.draws for one in errors) else []
-    told = f"{told} = {' + '.join(parts)}" if len(parts) > 1 else f"{told}, noise alone"
-    if any(one.anywhere for one in errors):
-        told += f"; any answers of those who gave none: a range of {_joined(errors, 'anywhere')}"
-    return told
+    return f"{told} = {' + '.join(parts)}{spread}" if len(parts) > 1 else f"{told}, noise alone{spread}"
 
 
 def _joined(errors: Sequence[WholeError], part: str) -> str:

@@ -13,10 +13,13 @@ from discreet.domain.about import About
 from discreet.releases.labelled import value_label
 from discreet.releases.quality import numbers_of, quality_in
 
-__all__ = ["QUALITY", "in_words"]
+__all__ = ["CONSISTENT", "QUALITY", "in_words"]
 
 QUALITY = "_quality"
 """After the name of a number: the column with its classes."""
+
+CONSISTENT = "_consistent"
+"""After the name of a count: the one that agrees with other tables. It is left out where the count is."""
 
 Column = Mapping[str, Any]
 
@@ -66,7 +69,7 @@ def _judge(shown: Sequence[Column], own: Sequence[Column], document: Mapping[str
     classes = {one.column: one.classes for one in numbers_of(document, own, frame)}
     found: list[Column] = []
     for column in shown:
-        grades = classes.get(column["name"], ())
+        grades = classes.get(column["name"].removesuffix(CONSISTENT), ())
         values = [None if rule.suppresses(grade) else value for grade, value in zip(grades, column["values"], strict=False)]
         found.append({**column, "values": values} if grades else column)
         number = column["name"].removesuffix("_high")

@@ -20,6 +20,7 @@
 * `estimate`: Values with their intervals, and the range of a quotient over a box: what several statistics are made of
 * `covariance`: The covariance of two columns, over the rows in which both are known: never NaN and always within what is
   possible
+* `extended_quantiles`: Quantiles of a column before its clamp, from those after it: a clamp costs nothing
 * `histograms`: The numbers of rows in bins of a column, as a frame of its own in a release
 * `joint_noise`: Half-widths of a combination of the noises of several queries in a cell
 * `joint_variance`: The variance with an interval from the joint law of its noises

@@ -27,6 +27,7 @@ __all__ = [
     "UNBIASED",
     "Asked",
     "Completed",
+    "Extended",
     "Free",
     "Keys",
     "Kind",
@@ -180,6 +181,8 @@ class Kind(Protocol):
     shape: ClassVar[Shape]
     completed: ClassVar[tuple[Completed, ...]]
     """The recipe whose intervals hold with any answer of those who gave none; none where there is no such form."""
+    extended: ClassVar[tuple[Extended, ...]]
+    """The recipe of the column before a clamp, from that after it; none where the statistic after it does not say enough."""
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:
@@ -291,11 +294,13 @@ class Originals:
     Args:
         twins: the changed columns.
         completed: the statistics whose intervals hold with any answer of those who gave none.
+        extended: those of a column as recorded that are read from the clamped one.
         outer: the groups of the request.
     """
 
     twins: tuple[Twin, ...]
     completed: tuple[Statistic, ...]
+    extended: tuple[Statistic, ...]
     outer: Outer
 
 
@@ -327,6 +332,10 @@ class Asked:
         """The statistics whose intervals hold with any answer of those who gave none."""
         return () if self.originals is None else self.originals.completed
 
+    def extends(self, one: Statistic) -> bool:
+        """True if the statistic is of a column as recorded, and is read from the clamped one."""
+        return self.originals is not None and one in self.originals.extended
+
     def completes(self, one: Statistic) -> bool:
         """True if the interval of the statistic holds with any answer of those who gave none."""
         return one in self.completed
@@ -345,3 +354,6 @@ class Asked:
 
 Completed = Callable[[Statistic, Asked], Recipe]
 """From a statistic and its request to the recipe whose intervals hold with any answer of those who gave none."""
+
+Extended = Callable[[Recipe, Statistic, Asked], Recipe]
+"""From the recipe of a statistic of a clamped column to that of the column before its clamp."""

@@ -22,6 +22,7 @@ from discreet.statistics.base import (
     UNBIASED,
     Asked,
     Completed,
+    Extended,
     Free,
     Keys,
     Reads,
@@ -142,6 +143,7 @@ class Tables:
     reads: ClassVar[Reads] = NoColumn()
     shape: ClassVar[Shape] = OwnTables()
     completed: ClassVar[tuple[Completed, ...]] = ()
+    extended: ClassVar[tuple[Extended, ...]] = ()
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:

@@ -17,7 +17,7 @@ from discreet.noise.single.many import half_width_of_sum
 from discreet.statistics.base import Asked
 from discreet.statistics.recipe import Answers, Counted, Noises, Noisy
 
-__all__ = ["ADD_UP", "Determined", "NoisyCount", "PublicCells", "PublicCount", "count_of", "find_count"]
+__all__ = ["ADD_UP", "Determined", "NoisyCount", "PublicCells", "PublicCount", "SummedCount", "count_of", "find_count"]
 
 ADD_UP = "add up to the published ones"
 """The words of a release for counts whose noise keeps the exact totals."""
@@ -46,6 +46,25 @@ class NoisyCount:
         # Counts with intervals beyond 2**53 are published as doubles, which add up to nothing exactly.
         kept = noises.law(self.query).keeps_totals and error < 2**53
         return {"totals": ADD_UP if kept else "do not match the published ones"}
+
+
+@dataclass(frozen=True, slots=True)
+class SummedCount:
+    """The sum of several counts, each with its own noise."""
+
+    queries: tuple[Query, ...]
+    rows: None = None
+
+    def counts(self, answers: Answers) -> Noisy:
+        counts, halves = zip(*(answers.of(query) for query in self.queries), strict=True)
+        return np.asarray(sum(counts)), np.asarray(sum(halves))
+
+    def total(self, answers: Answers) -> Noisy:
+        counts, halves = zip(*(NoisyCount(query).total(answers) for query in self.queries), strict=True)
+        return np.asarray(sum(counts)), np.asarray(sum(halves))
+
+    def told(self, noises: Noises, error: float) -> Mapping[str, str]:
+        return {"totals": "do not match the published ones"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from discreet.domain.steps import TableFacts
 from discreet.exact.figures import name as shown_name
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import UNBIASED, Asked, Completed, Free, Keys, Need, Reads, Shape, Statistic, Written
+from discreet.statistics.base import UNBIASED, Asked, Completed, Extended, Free, Keys, Need, Reads, Shape, Statistic, Written
 from discreet.statistics.common import OneNumber, check_column_name, check_weight
 from discreet.statistics.completions import BEYOND, Terms, half_width_of, outer_of, wide
 from discreet.statistics.counted import find_count
@@ -92,6 +92,7 @@ class Count:
     reads: ClassVar[Reads] = AnyColumn()
     shape: ClassVar[Shape] = OneNumber()
     completed: ClassVar[tuple[Completed, ...]] = (completed_count,)
+    extended: ClassVar[tuple[Extended, ...]] = ()
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:

@@ -23,7 +23,7 @@ from discreet.errors import PlanError
 from discreet.exact.figures import name as shown_name
 from discreet.exact.numbers import Amount, float_up
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import CLIPPED, Asked, Completed, Free, Keys, Need, Reads, Shape, Statistic, Written
+from discreet.statistics.base import CLIPPED, Asked, Completed, Extended, Free, Keys, Need, Reads, Shape, Statistic, Written
 from discreet.statistics.common import (
     OneNumber,
     check_column_name,
@@ -184,6 +184,7 @@ class Covariance:
     reads: ClassVar[Reads] = TwoColumns()
     shape: ClassVar[Shape] = OneNumber()
     completed: ClassVar[tuple[Completed, ...]] = ()
+    extended: ClassVar[tuple[Extended, ...]] = ()
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:

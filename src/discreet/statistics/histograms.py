@@ -21,6 +21,7 @@ from discreet.statistics.base import (
     UNBIASED,
     Asked,
     Completed,
+    Extended,
     Free,
     Keys,
     Need,
@@ -146,6 +147,7 @@ class Histogram:
     reads: ClassVar[Reads] = BinnedColumn()
     shape: ClassVar[Shape] = OwnBins()
     completed: ClassVar[tuple[Completed, ...]] = (_completed,)
+    extended: ClassVar[tuple[Extended, ...]] = ()
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:

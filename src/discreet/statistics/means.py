@@ -14,7 +14,7 @@ from discreet.cube.queries import Query
 from discreet.domain.steps import TableFacts
 from discreet.exact.numbers import Amount, float_up
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import CLIPPED, Asked, Completed, Free, Keys, Reads, Shape, Statistic
+from discreet.statistics.base import CLIPPED, Asked, Completed, Extended, Free, Keys, Reads, Shape, Statistic
 from discreet.statistics.common import (
     NumberColumn,
     OneNumber,
@@ -27,9 +27,9 @@ from discreet.statistics.common import (
 )
 from discreet.statistics.completed_means import CompletedMeanRecipe
 from discreet.statistics.completions import find_missing
-from discreet.statistics.counted import find_count
+from discreet.statistics.counted import SummedCount, find_count
 from discreet.statistics.estimate import Estimate, quotient_range
-from discreet.statistics.originals import parts_of, weight_beside, weight_of_nulls
+from discreet.statistics.originals import nulls_beside, parts_of, weight_beside, weight_of_nulls
 from discreet.statistics.possible import Possible, column_value
 from discreet.statistics.recipe import (
     Answers,
@@ -73,6 +73,7 @@ class Mean:
     reads: ClassVar[Reads] = NumberColumn("sums")
     shape: ClassVar[Shape] = OneNumber()
     completed: ClassVar[tuple[Completed, ...]] = (_completed,)
+    extended: ClassVar[tuple[Extended, ...]] = ()
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:
@@ -90,7 +91,12 @@ class Mean:
         if asked.originals is None:
             return MeanRecipe(total_of(asked.facts, one.column, centred=True), count)
         total = parts_of(asked, one.column, centred=True)
-        return TiltedMeanRecipe(total, count, weight_beside(asked, total))
+        beside = weight_beside(asked, total)
+        nulls = nulls_beside(asked, one.column)
+        if nulls and count.queries:
+            # Known rows are counted for the other table, and a row that is null is in no query of that.
+            return TiltedMeanRecipe(total, SummedCount(nulls), (beside, total.parts[-1][2]))
+        return TiltedMeanRecipe(total, count, tuple(beside for _ in count.queries))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

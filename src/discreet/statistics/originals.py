@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from discreet.cube.queries import Excess, ImputedSum, WeightedSum
+from discreet.cube.queries import Excess, ImputedSum, NonNullCount, NullCount, Query, WeightedSum
 from discreet.exact.numbers import rational_gcd
 from discreet.statistics.base import Asked, Twin
 from discreet.statistics.common import number_of
@@ -28,7 +28,7 @@ def parts_of(asked: Asked, column: str | None, *, centred: bool) -> Parts:
         return whole_total(total_of(asked.facts, column, centred=centred))
     if column == twin.recorded:
         return whole_total(total) if twin.clamped == twin.recorded else _with_excess(asked, twin, total, centred=centred)
-    return whole_total(total) if twin.clamped == twin.prepared else _with_imputed(twin, total)
+    return whole_total(total) if twin.clamped == twin.prepared else _with_imputed(asked, twin, total)
 
 
 def weight_beside(asked: Asked, total: Parts) -> Fraction:
@@ -40,26 +40,48 @@ def weight_beside(asked: Asked, total: Parts) -> Fraction:
     return Fraction(1) if added else total.weight / 2
 
 
+def nulls_beside(asked: Asked, column: str | None) -> tuple[Query, ...]:
+    """The counts of the known rows and of the others, which together are all rows of an imputed column; none elsewhere."""
+    twin = asked.twin(column)
+    if twin is None or column != twin.prepared or twin.clamped in (None, twin.prepared):
+        return ()
+    known = asked.count_query(twin.recorded)
+    return (known, NullCount(known.column)) if isinstance(known, NonNullCount) else ()
+
+
 def weight_of_nulls(asked: Asked, total: Parts) -> Fraction:
     """The weight of the number of rows without a value: a row is in it, or in the sum and the count, so that it is free."""
     added = asked.facts.compared.neighbours.appears
     return total.weight + weight_beside(asked, total) if added else total.weight
 
 
-def _with_imputed(twin: Twin, total: Total) -> Parts:
-    """The sum of the known values, and of those that are imputed: a row is in one of both, so that they cost as one."""
+def _with_imputed(asked: Asked, twin: Twin, total: Total) -> Parts:
+    """The sum of the known values, and of those that are imputed: a row is in one of both, so that they cost as one.
+
+    Where a row is added or removed, a known one is in the sum, in what is cut off and in a count, and a null one in what is
+    imputed and in a count: what is imputed has half of the weight of the known ones.
+    """
     (known,) = total.queries
     drawn = ImputedSum(replace(known, column=twin.prepared), known)
     one = Fraction(1)
-    return Parts(((known, 1, one), (drawn, 1, one)), total.unit, total.origin, total.bounds, one)
+    added = asked.facts.compared.neighbours.appears
+    beside = (1 / _kept(asked, twin, total) + 1) / 2 if added else one
+    return Parts(((known, 1, one), (drawn, 1, beside)), total.unit, total.origin, total.bounds, one)
+
+
+def _kept(asked: Asked, twin: Twin, total: Total) -> Fraction:
+    """The share of the sum of the clamped values, beside what the clamp cuts off; 1 without a clamp."""
+    if twin.clamped == twin.recorded:
+        return Fraction(1)
+    low, high = _bounds(asked, twin.recorded)
+    return max((total.bounds[1] - total.bounds[0]) / (high - low), Fraction(1, 2))
 
 
 def _with_excess(asked: Asked, twin: Twin, total: Total, *, centred: bool) -> Parts:
     """The sum of the clamped values, and of what the clamp cuts off."""
     excess, step, moved = _excess(asked, twin, total, shared=centred)
     low, high = _bounds(asked, twin.recorded)
-    kept = (total.bounds[1] - total.bounds[0]) / (high - low)
-    share = max(kept, Fraction(1, 2))
+    share = _kept(asked, twin, total)
     unit = rational_gcd(total.unit, step)
     parts = (
         (total.queries[0], int(total.unit / unit), Fraction(1)),

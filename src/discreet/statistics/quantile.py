@@ -18,7 +18,7 @@ from discreet.domain.steps import TableFacts
 from discreet.errors import ArgumentError, InternalError, PlanError
 from discreet.exact.numbers import Amount, exact, text
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import CLIPPED, Asked, Completed, Free, Keys, Reads, Room, Shape, Statistic, Written
+from discreet.statistics.base import CLIPPED, Asked, Completed, Extended, Free, Keys, Reads, Room, Shape, Statistic, Written
 from discreet.statistics.common import (
     NumberColumn,
     check_column_name,
@@ -32,6 +32,7 @@ from discreet.statistics.common import (
 )
 from discreet.statistics.completed_quantiles import CompletedQuantileRecipe
 from discreet.statistics.completions import find_missing
+from discreet.statistics.extended_quantiles import extend_quantiles
 from discreet.statistics.possible import Possible, column_value
 from discreet.statistics.quantile_intervals import (
     Chosen,
@@ -192,6 +193,7 @@ class Quantiles:
     reads: ClassVar[Reads] = NumberColumn("codes")
     shape: ClassVar[Shape] = Ranks()
     completed: ClassVar[tuple[Completed, ...]] = (_complete,)
+    extended: ClassVar[tuple[Extended, ...]] = (extend_quantiles,)
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:
@@ -225,6 +227,7 @@ class Median:
     reads: ClassVar[Reads] = NumberColumn("codes")
     shape: ClassVar[Shape] = Ranks()
     completed: ClassVar[tuple[Completed, ...]] = (_complete,)
+    extended: ClassVar[tuple[Extended, ...]] = (extend_quantiles,)
 
     @property
     def at(self) -> tuple[Fraction, ...]:

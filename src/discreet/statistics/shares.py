@@ -15,7 +15,7 @@ from discreet.domain.steps import TableFacts
 from discreet.errors import PlanError
 from discreet.exact.numbers import Amount, float_up
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import CLIPPED, Asked, Completed, Free, Keys, Reads, Shape, Statistic
+from discreet.statistics.base import CLIPPED, Asked, Completed, Extended, Free, Keys, Reads, Shape, Statistic
 from discreet.statistics.common import NoColumn, OneNumber, check_weight, title
 from discreet.statistics.completions import BEYOND
 from discreet.statistics.counted import PublicCount, find_count
@@ -69,6 +69,7 @@ class Share:
     reads: ClassVar[Reads] = NoColumn()
     shape: ClassVar[Shape] = OneNumber()
     completed: ClassVar[tuple[Completed, ...]] = (_completed,)
+    extended: ClassVar[tuple[Extended, ...]] = ()
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:

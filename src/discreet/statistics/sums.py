@@ -16,7 +16,7 @@ from discreet.domain.steps import TableFacts
 from discreet.exact.numbers import Amount, common_denominator
 from discreet.mechanisms import Sensitivity, law_of_cell
 from discreet.noise.single.sums import SumOfNoises
-from discreet.statistics.base import UNBIASED, Asked, Completed, Free, Keys, Reads, Shape, Statistic
+from discreet.statistics.base import UNBIASED, Asked, Completed, Extended, Free, Keys, Reads, Shape, Statistic
 from discreet.statistics.common import (
     NumberColumn,
     OneNumber,
@@ -63,6 +63,7 @@ class Sum:
     reads: ClassVar[Reads] = NumberColumn("sums")
     shape: ClassVar[Shape] = OneNumber()
     completed: ClassVar[tuple[Completed, ...]] = (_completed,)
+    extended: ClassVar[tuple[Extended, ...]] = ()
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:

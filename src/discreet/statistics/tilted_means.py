@@ -25,7 +25,6 @@ from discreet.statistics.recipe import (
 )
 from discreet.statistics.tilts import reach_of, tilted_range
 from discreet.statistics.totals import Parts
-from discreet.statistics.widest import sum_width
 
 __all__ = ["TiltedMeanRecipe", "placed"]
 
@@ -39,17 +38,17 @@ class TiltedMeanRecipe:
     Args:
         total: the parts of the sum.
         count: the number of rows.
-        beside: the weight of the count.
+        beside: the weights of what the count is made of.
     """
 
     whole: ClassVar = False
     total: Parts
     count: Counted
-    beside: Fraction
+    beside: tuple[Fraction, ...]
 
     @property
     def queries(self) -> tuple[tuple[Query, Fraction], ...]:
-        counts = tuple((query, self.beside) for query in self.count.queries)
+        counts = tuple(zip(self.count.queries, self.beside, strict=True))
         return (*counts, *((query, weight) for query, _, weight in self.total.parts))
 
     def error(self, noises: Noises, rows: int) -> float:
@@ -58,7 +57,7 @@ class TiltedMeanRecipe:
     def widest(self, noises: Noises, size: GroupSize) -> float:
         # With a noise Z of the sum within h of the widest quotient and a count of at least r = rows − dn, the set is at most
         # 2h/r wide: (S − tN) = (t₀ − t)·(noisy count) + (noise of S − t₀N), and both are within h there.
-        fewest = size.rows - sum_width(self.count.queries, noises)
+        fewest = size.rows - sum(noises.largest(query) for query in self.count.queries)
         half = self.total.largest
         if fewest >= 1:
             half = min(half, self._largest(noises) / fewest)
@@ -94,10 +93,11 @@ class TiltedMeanRecipe:
         return {}
 
     def _reach(self, noises: Noises) -> Any:
-        """The half-widths of the noise of S − tN; None where there is no such closed form, or no noise in N."""
+        """The half-widths of the noise of S − tN; None where there is no such closed form, or one noise alone."""
         sums = [(noises.law(query), factor) for query, factor, _ in self.total.parts]
         counts = [(noises.law(query), 1) for query in self.count.queries]
-        return reach_of(sums, counts, noises.level) if sums and counts else None
+        # One noise alone has an exact half-width.
+        return reach_of(sums, counts, noises.level) if len(sums) + len(counts) > 1 and sums else None
 
     def _largest(self, noises: Noises) -> Fraction:
         """The largest half-width of the noise of S − tN."""

@@ -21,7 +21,7 @@ from discreet.domain.steps import TableFacts
 from discreet.errors import ArgumentError, PlanError, printed
 from discreet.exact.numbers import Amount, float_up
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import CLIPPED, Asked, Completed, Free, Keys, Need, Reads, Shape, Statistic
+from discreet.statistics.base import CLIPPED, Asked, Completed, Extended, Free, Keys, Need, Reads, Shape, Statistic
 from discreet.statistics.common import (
     NumberColumn,
     OneNumber,
@@ -135,6 +135,7 @@ class Variance:
     reads: ClassVar[Reads] = NumberColumn("codes")
     shape: ClassVar[Shape] = OneNumber(_source_json)
     completed: ClassVar[tuple[Completed, ...]] = (_completed,)
+    extended: ClassVar[tuple[Extended, ...]] = ()
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:
@@ -176,6 +177,7 @@ class Std:
     reads: ClassVar[Reads] = NumberColumn("codes")
     shape: ClassVar[Shape] = OneNumber(_source_json)
     completed: ClassVar[tuple[Completed, ...]] = (_completed_root,)
+    extended: ClassVar[tuple[Extended, ...]] = ()
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from discreet.domain.steps import TableFacts
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import CLIPPED, Asked, Completed, Free, Keys, Reads, Shape, Statistic
+from discreet.statistics.base import CLIPPED, Asked, Completed, Extended, Free, Keys, Reads, Shape, Statistic
 from discreet.statistics.designs import Design, design_of_quotient
 from discreet.statistics.possible import Possible, column_value
 from discreet.statistics.recipe import Recipe
@@ -68,6 +68,7 @@ class WeightedMean:
     reads: ClassVar[Reads] = WeightedColumn()
     shape: ClassVar[Shape] = WEIGHTED_NUMBER
     completed: ClassVar[tuple[Completed, ...]] = ()
+    extended: ClassVar[tuple[Extended, ...]] = ()
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:

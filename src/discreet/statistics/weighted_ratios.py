@@ -17,7 +17,7 @@ from discreet.domain.steps import TableFacts
 from discreet.exact.figures import name as shown_name
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import CLIPPED, Asked, Completed, Free, Keys, Reads, Shape, Statistic
+from discreet.statistics.base import CLIPPED, Asked, Completed, Extended, Free, Keys, Reads, Shape, Statistic
 from discreet.statistics.common import check_column_name, check_weight, option_string, skips_nulls
 from discreet.statistics.designs import Design, design_of_quotient
 from discreet.statistics.possible import Possible, quotient_value, quotient_values
@@ -85,6 +85,7 @@ class WeightedRatio:
     reads: ClassVar[Reads] = RatioColumns()
     shape: ClassVar[Shape] = WEIGHTED_NUMBER
     completed: ClassVar[tuple[Completed, ...]] = ()
+    extended: ClassVar[tuple[Extended, ...]] = ()
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:

@@ -17,7 +17,7 @@ from discreet.domain.steps import TableFacts
 from discreet.exact.figures import name as shown_name
 from discreet.exact.numbers import Amount, float_up
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import CLIPPED, Asked, Completed, Free, Keys, Reads, Shape, Statistic
+from discreet.statistics.base import CLIPPED, Asked, Completed, Extended, Free, Keys, Reads, Shape, Statistic
 from discreet.statistics.common import check_weight, skips_nulls
 from discreet.statistics.counted import NoisyCount
 from discreet.statistics.designs import Design, design_of_quotient
@@ -82,6 +82,7 @@ class WeightedShare:
     reads: ClassVar[Reads] = WeightColumn()
     shape: ClassVar[Shape] = WEIGHTED_NUMBER
     completed: ClassVar[tuple[Completed, ...]] = ()
+    extended: ClassVar[tuple[Extended, ...]] = ()
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:

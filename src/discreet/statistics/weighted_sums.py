@@ -13,7 +13,7 @@ from discreet.cube.queries import PairSum, Query
 from discreet.domain.steps import TableFacts
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import UNBIASED, Asked, Completed, Free, Keys, Reads, Shape, Statistic
+from discreet.statistics.base import UNBIASED, Asked, Completed, Extended, Free, Keys, Reads, Shape, Statistic
 from discreet.statistics.designs import Design, design_of
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.population import SUMS, PopulationRecipe
@@ -79,6 +79,7 @@ class WeightedSum:
     reads: ClassVar[Reads] = WeightedColumn()
     shape: ClassVar[Shape] = WEIGHTED_NUMBER
     completed: ClassVar[tuple[Completed, ...]] = ()
+    extended: ClassVar[tuple[Extended, ...]] = ()
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:

@@ -205,7 +205,7 @@ def test_every_export_and_the_page_have_it(tmp_path: Path) -> None:
     assert any("100 times count" in note and "holds with 90 %" in note for note in cube["note"])
     page = render(release)
     assert "Share of the &lt;b&gt;area&lt;/b&gt; (%)" in page
-    assert "100 times count, divided by count (added up by area)." in page
+    assert "100 times Number of rows, divided by Number of rows (added up by area)." in page
     assert "with a probability of at least 90\u00a0%" in page
     assert release.plot("share") is not None if pytest.importorskip("altair") else None
 

@@ -86,6 +86,14 @@ def test_beside_the_prepared_number_the_recorded_one_has_noise_alone() -> None:
     assert "original()" not in str(found)
 
 
+def test_with_any_answer_the_range_of_answers_stands_beside_the_noise() -> None:
+    quoted = quote(CUT.agg(dp.mean("income", **SKIP)).original("anywhere", prepared=False), dp.ZCDP("0.5"))
+    found = quoted.assuming(nulls="0.1")
+    one = found.of("mean_income_original")
+    assert (one.covers, one.off, one.anywhere) == ("anywhere", 0.0, 45_000)
+    assert "any answers of those who gave none: a range of 45000" in str(found)
+
+
 def test_a_range_of_both_tails_is_cut_at_all_values() -> None:
     """Shares of the two tails are at most 1 together."""
     quoted = asked(dp.mean("profit", **SKIP), table=WHOLE.clamp({"profit": (-10, 10)}))

@@ -30,15 +30,17 @@ def session() -> dp.Session:
 
 
 def test_a_release_says_everything_but_the_spend(session: dp.Session) -> None:
-    release = session.release(session.table.agg(dp.histogram("income", EDGES)), spend=50, name="incomes")
-    found = dp.choose_clamp(release, spend="0.5")
+    release = session.release(session.table.agg(dp.histogram("income", EDGES)), spend="0.5", name="incomes")
     frame = release.tables["histogram_income"]
     counts = {
         (low, high): tuple(max(0, end) for end in frame.row(place)[2:])
         for place, (low, high) in enumerate(zip(EDGES, [*(end - 1_000 for end in EDGES[1:-1]), EDGES[-1]], strict=False))
     }
     column = dp.Number(0, 500_000, step=1_000)
-    assert found == dp.choose_clamp(counts, spend=dp.ZCDP("0.5"), column=column, neighbours=dp.ReplaceOne(rows=2000))
+    for spend in ("0.5", "0.0001"):
+        found = dp.choose_clamp(release, spend=spend)
+        assert found == dp.choose_clamp(counts, spend=dp.ZCDP(spend), column=column, neighbours=dp.ReplaceOne(rows=2000))
+    assert found.off > 0
     assert session.table.clamp({"income": found.bounds})
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 from tests.unit.releases.test_labelled import ENGLISH, GERMAN, released
 
@@ -79,3 +80,18 @@ def test_a_chart_does_not_tell_the_interval_of_a_suppressed_number(release: dp.R
     points = release.plot("count").to_dict()["data"]["values"]
     assert [point["value"] for point in points] == shown["count"]
     assert {(point["low"], point["high"]) for point in points if point["value"] is None} == {(None, None)}
+
+
+def test_a_count_that_is_left_out_is_left_out_where_it_agrees_with_other_tables_too():
+    schema = dp.Schema(k=dp.Category(["a", "b"], required=True), m=dp.Category(["x", "y"], required=True))
+    rows = pl.DataFrame({"k": ["a"] * 200, "m": ["x", "y"] * 100})
+    given = {"dataset": "d", "ledger": ":memory:", "budget": dp.PureDP(1), "neighbours": dp.AddRemove()}
+    with dp.Session(rows, schema, **given) as session:
+        request = session.table.agg(dp.tables(["k"], ["m"]))
+        release = session.release(request, name="r", quality=dp.Quality(suppress="quality"))
+    columns = {one["name"]: one["values"] for one in release.shown(0)["frames"][0]["columns"]}
+    assert columns["count_quality"] == ["a", "c"]
+    assert (columns["count"][1], columns["count_consistent"][1]) == (None, None)
+    assert None not in (columns["count"][0], columns["count_consistent"][0])
+    page = report.render(release)
+    assert "<th scope=row>b<th scope=row>–" in page

@@ -132,6 +132,20 @@ def _write_text(tree: Mapping[str, Any], switches: list[list[Entry]]) -> Iterato
         yield {"slot": "budget", "key": key, "was": line} if key == changed else line
     for place, release in enumerate(tree["release"]):
         yield from _release(place, release)
+    for section, value in tree.items():
+        if section not in _WITH_SLOTS:
+            yield from _section_text(section, value)
+
+
+_WITH_SLOTS = ("data", "columns", "invariants", "parameters", "budget", "release")
+"""The sections that stand at places of their own; the others follow as they are."""
+
+
+def _section_text(section: str, value: Any) -> Iterator[str]:
+    """A section as it stands: a table, or several of one name."""
+    tables, brackets = (value, "[[{}]]") if isinstance(value, list) else ([value], "[{}]")
+    for table in tables:
+        yield f"\n{brackets.format(toml_key(section))}\n{_entries(table)}"
 
 
 def _release(place: int, release: Mapping[str, Any]) -> Iterator[Written]:

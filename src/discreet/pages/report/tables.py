@@ -9,13 +9,13 @@ from math import inf
 from typing import Any
 
 from discreet.domain.about import About
-from discreet.exact.figures import decimals_for, name, outwards
+from discreet.exact.figures import NO_NUMBER, decimals_for, name, outwards
 from discreet.pages.report.derived import derived_words
 from discreet.pages.report.words import drawn_words, kept_words, title_words
 from discreet.pages.words import Words
 from discreet.releases.frames import POPULATION, further_frames, value_columns
 from discreet.releases.labelled import apply_words, title_of, unit_of
-from discreet.releases.worded import QUALITY
+from discreet.releases.worded import CONSISTENT, QUALITY
 from discreet.statistics.registry import by_word
 
 __all__ = ["MOST_BARS", "MOST_ROWS", "Bar", "NumberTable", "Row", "tables_of"]
@@ -140,7 +140,7 @@ def _frame_tables(
     asked = next((one for one in statistics if one["name"] == frame["name"]), None) or _tables_of_frame(frame, statistics)
     title = name(frame["name"]) if asked is None else title_words(apply_words(asked, about))
     if asked is not None and "tables" in asked:
-        ways = " × ".join(title_of(about, label) for label in labels if not label.endswith("_consistent"))
+        ways = " × ".join(title_of(about, label) for label in labels if not label.endswith(CONSISTENT))
         title = words("report.numbers.by", title=words.said(title), ways=ways)
     title = about.statistic(frame["name"]).label or title
     told = {key: frame[key] for key in ("view", "totals") if key in frame}
@@ -159,9 +159,7 @@ def _derived_tables(
     for place, column in enumerate(numbers):
         title = about.statistic(column).label or name(column)
         table = _table(title, column, columns, labels, ({}, about, words))
-        yield replace(
-            table, view=words("report.derived.view"), kept=derived_words(frame, place, (document["name"], about, words))
-        )
+        yield replace(table, view=words("report.derived.view"), kept=derived_words(frame, place, (document, about, words)))
 
 
 def _tables_of_frame(frame: Mapping[str, Any], statistics: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
@@ -180,7 +178,7 @@ def _table(
     told: tuple[Mapping[str, Any], About, Words],
 ) -> NumberTable:
     statistic, about, words = told
-    by = tuple(label for label in labels if label != f"{column}_consistent")
+    by = tuple(label for label in labels if label != f"{column}{CONSISTENT}")
     values, flags = columns[column], columns.get(f"{column}{QUALITY}")
     ends = values, columns.get(f"{column}_low", ()), columns.get(f"{column}_high", ())
     size, known = len(values), _is_known(*ends)
@@ -188,9 +186,8 @@ def _table(
     decimals = _decimals(*ends) if known else 0
     shown = words.said(title)
     ends_of = ("", "") if scale is None else outwards(*scale, decimals)
-    groups = (
-        zip(*(columns[label] for label in labels), strict=True) if labels else repeat((words("report.numbers.all"),), size)
-    )
+    parts = [_cells(columns, label) for label in labels]
+    groups = zip(*parts, strict=True) if labels else repeat((words("report.numbers.all"),), size)
     return NumberTable(
         title=f"{shown} ({unit})" if (unit := unit_of(about, column, statistic)) else shown,
         column=name(column),
@@ -207,6 +204,13 @@ def _table(
         omitted=words.number(size - MOST_ROWS) if size > MOST_ROWS else "",
         scale=None if scale is None else (words.figures(ends_of[0]), words.figures(ends_of[1])),
     )
+
+
+def _cells(columns: Mapping[str, Any], label: str) -> Sequence[Any]:
+    """The labels of a column; of counts that agree with other tables, "–" for one that is left out."""
+    if not label.endswith(CONSISTENT):
+        return list(columns[label])
+    return [NO_NUMBER if value is None else value for value in columns[label]]
 
 
 def _family(statistic: Mapping[str, Any]) -> str:

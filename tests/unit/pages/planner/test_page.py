@@ -19,7 +19,9 @@ from discreet import datasets
 from discreet.cli import app
 from discreet.cli.planning import open_session as session_of
 from discreet.pages.planner import quote_html
+from discreet.pages.planner.scenes import _write_text
 from discreet.planfile.read import load_plan
+from discreet.planfile.tree import toml_root
 
 HOSTILE = [
     "</script><script>alert(1)</script>",
@@ -242,3 +244,31 @@ def test_a_quote_of_a_program_has_its_page(page):
     assert Reader(html).data["data-written", None] == opened.call("planText(plan, initial(plan))")
     with pytest.raises(dp.ArgumentError, match="must be a Quote"):
         quote_html(None)
+
+
+SECTIONS = """
+[about]
+title = "Wages"
+[about.columns.sex]
+label = "Sex"
+categories = { "=1+1" = "a, \\"b\\"" }
+[quality]
+suppress = "quality"
+[[derive]]
+name = "one"
+ratio = "count"
+under = { of = "count", by = [] }
+[[derive]]
+name = "two"
+ratio = 1
+under = "count"
+"""
+
+
+def test_no_section_of_the_plan_is_lost():
+    plan = toml_root((PLAN.replace("CATEGORIES", '["F"]') + SECTIONS).encode(), Path("plan.toml")).value
+    pieces = [*_write_text(plan, [])]
+    text = "".join(piece if isinstance(piece, str) else piece.get("was", "") for piece in pieces)
+    written = toml_root(text.encode(), Path("plan.toml")).value
+    assert {**written, "invariants": plan["invariants"]} == plan  # the switches of the page have these
+    assert len(written["derive"]) == 2
