@@ -10,7 +10,7 @@ import pytest
 from discreet.mechanisms.gaussian import GaussianNoise
 from discreet.mechanisms.laplace import LaplaceNoise
 from discreet.statistics import tilts
-from discreet.statistics.tilts import reach_of, tilted_range
+from discreet.statistics.tilts import reach_of, reach_of_scaled, tilted_range
 
 LEVEL = Fraction(95, 100)
 SCALES = ["0.3", "1", "1.01", "3", "12"]
@@ -60,6 +60,26 @@ def test_without_the_slack_of_rounding_half_widths_would_be_too_small(monkeypatc
         noise, count = kind(Fraction("0.3")), kind(Fraction(scale))
         (half,) = reach_of([(noise, 1)], [(count, 1)], LEVEL)(np.array([0.5]))
         assert beyond([(noise, 1)], count, 0.5, half) > 0.06
+
+
+@pytest.mark.parametrize("kind", [GaussianNoise, LaplaceNoise])
+def test_many_noises_with_any_factors_are_covered(kind):
+    """Two noises have the closed form, nine Laplace noises Chernoff's bound; against draws of 40,000 sums."""
+    rng = np.random.default_rng(1)
+    for many in (2, 9):
+        factors = np.linspace(0.3, 2.0, many)
+        noises = [kind(Fraction(4 + place)) for place in range(many)]
+        (half,) = reach_of_scaled([(one, np.array([at])) for one, at in zip(noises, factors, strict=True)], LEVEL)
+        drawn = sum(at * masses_drawn(one, rng) for one, at in zip(noises, factors, strict=True))
+        missed = float((np.abs(drawn) > half).mean())
+        assert 0.0 < missed <= 0.05 + 4 * (0.05 * 0.95 / 40_000) ** 0.5
+
+
+def masses_drawn(noise, rng):
+    """40,000 draws from the law of a noise, by its masses."""
+    values = np.arange(-400, 401)
+    chances = np.array([noise.independent.pmf(abs(int(value)))[0] for value in values])
+    return rng.choice(values, 40_000, p=chances / chances.sum())
 
 
 def test_noises_without_a_common_closed_form_have_none():
