@@ -256,7 +256,10 @@ REFUSED = {
         "[[derive]]\nname = 'x'\nratio = 'mean_visits'\nunder = 'mean_visits'\nconfidence = 0.96\n",
         "together they allow",
     ),
-    "too much confidence beside noise": ("[[derive]]\nname = 'x'\nratio = 'mean_visits'\nunder = 'count'\n", "confidence=0.9;"),
+    "too much confidence beside noise": (
+        "[[derive]]\nname = 'x'\nratio = 'mean_visits'\nunder = 'count'\n",
+        "confidence=0.9;",
+    ),
     "nothing of the plan": ("[[derive]]\nname = 'x'\nratio = 3\nunder = 4\n", "derives from no release of this plan"),
     "words for what is not derived": (SHARE + "[about.statistics.shares]\nlabel = 'x'\n", "did you mean 'share'"),
 }
