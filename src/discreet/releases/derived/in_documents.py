@@ -1,8 +1,8 @@
 """Derived numbers in the document of a release: computed with it, recorded beside its numbers with where they come from.
 
-What a plan derives is tried on documents with hardly any noise before anything is spent, so that a wrong name, groups that do not
-meet and numbers that cannot be added are refused then. Nothing that happens afterwards takes a release away: a derivation
-that cannot be carried out is recorded with the reason.
+What a plan derives is tried before anything is spent, on documents with hardly any noise, so that a wrong name, groups that
+do not meet and numbers that cannot be added are refused then. Nothing that happens afterwards takes a release away: a
+derivation that cannot be carried out is recorded with the reason.
 """
 
 from __future__ import annotations
