@@ -154,17 +154,21 @@ def test_another_law_is_noticed(name, monkeypatch):
     assert not fits(drawn("3 x 3", Fraction(2), 40_000), *enumerated("3 x 3", Fraction(2)))
 
 
+def enumerated_lattice(lattice, sigma2):
+    """The same of a lattice of one or two vectors."""
+    basis = np.array(lattice.basis)
+    first = basis[0].astype(float)
+    vectors = np.array([first, *(other - first * (other @ first) / (first @ first) for other in basis[1:])])
+    norms = (vectors**2).sum(axis=1)
+    points = np.array(list(product(range(-25, 26), repeat=len(basis)))) @ basis
+    at, deviation = points @ vectors.T / norms, np.sqrt(float(sigma2) / norms)
+    return points, (ndtr((0.5 - np.abs(at)) / deviation) - ndtr((-0.5 - np.abs(at)) / deviation)).prod(axis=1)
+
+
 def test_a_general_lattice_has_the_law_of_its_basis():
     """Two cells that differ: the basis of one vector is the same in any order, and of the weights no other is reduced."""
     lattice = lattice_of([[1, 1, 1, 1], [0, 1, 2, 3]])
-    basis = np.array(lattice.basis)
-    first = basis[0].astype(float)
-    second = basis[1] - first * (basis[1] @ first) / (first @ first)
-    vectors = np.array([first, second])
-    norms = (vectors**2).sum(axis=1)
-    points = np.array(list(product(range(-25, 26), repeat=2))) @ basis
-    at, deviation = points @ vectors.T / norms, np.sqrt(3 / norms)
-    chances = (ndtr((0.5 - np.abs(at)) / deviation) - ndtr((-0.5 - np.abs(at)) / deviation)).prod(axis=1)
+    points, chances = enumerated_lattice(lattice, 3)
     assert chances.sum() == pytest.approx(1, abs=1e-6)
     bits = system_bits()
     sample = np.array([rounded_lattice(lattice, Fraction(3), bits) for _ in range(4000)])
@@ -212,6 +216,44 @@ def test_half_widths_cover_and_few_are_wider_than_need_be(shape, depth, sigma2, 
     assert ((sample <= wide).mean(axis=0) >= float(level) - 6 * (0.25 * (1 - float(level)) / 20_000) ** 0.5 - 1e-3).all()
     if Fraction(sigma2) >= 1:
         assert ((sample <= wide - 2).mean(axis=0) < float(level)).all()
+
+
+@pytest.mark.parametrize("sigma2", ["0.02", "0.1", "0.25", "0.5", "1"])
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_said_of_narrow_noise_is_true_and_near(case, sigma2):
+    """A variance that is above the truth by more than a quarter and 0.02 makes independent noise look better."""
+    shape, depth, _, _ = CASES[case]
+    points, chances = enumerated(case, Fraction(sigma2))
+    true = (chances[:, None] * points**2).sum(axis=0).mean()
+    stated = nearest_plane_laws.margins_variance(Fraction(sigma2), shape, depth)
+    assert true * (1 - 1e-6) <= stated <= 1.25 * true + 0.02
+    for level in ("0.5", "0.8", "0.95", "0.999"):
+        wide = nearest_plane_laws.margins_half_widths(Fraction(sigma2), shape, depth, Fraction(level)).ravel()
+        missed = (chances[:, None] * (np.abs(points) > wide)).sum(axis=0)
+        assert (missed <= 1 - float(level) + 1e-9).all()
+        assert not wide.any() or float(sigma2) > 0.02 or level == "0.999"
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (3, 3), (2, 2, 2), (1,)])
+def test_noise_that_no_double_tells_from_none_has_width_0(shape):
+    sigma2 = Fraction(1, 10**400)
+    assert not nearest_plane_laws.margins_half_widths(sigma2, shape, 2, Fraction(95, 100)).any()
+    assert 0 < nearest_plane_laws.margins_variance(sigma2, shape, 2) < 1e-300
+    lattice = lattice_of([[1, 1, 1, 1], [0, 1, 2, 3]])
+    assert not nearest_plane_laws.lattice_half_widths(lattice, sigma2, Fraction(95, 100)).any()
+
+
+@pytest.mark.parametrize("sigma2", ["0.1", "0.33", "1", "3"])
+def test_what_is_said_of_a_general_lattice_is_true(sigma2):
+    for rows in ([[1, 1, 1], [0, 1, 2]], [[1, 1, 1, 1], [0, 1, 2, 3]], [[1, 1, 1, 1], [0, 1, 1, 3]]):
+        lattice = lattice_of(rows)
+        points, chances = enumerated_lattice(lattice, Fraction(sigma2))
+        assert chances.sum() == pytest.approx(1, abs=1e-5)
+        true = (chances[:, None] * points**2).sum(axis=0).mean()
+        assert true * (1 - 1e-6) <= nearest_plane_laws.lattice_variance(lattice, Fraction(sigma2)) <= 1.1 * true + 0.01
+        for level in ("0.5", "0.8", "0.95"):
+            wide = nearest_plane_laws.lattice_half_widths(lattice, Fraction(sigma2), Fraction(level))
+            assert ((chances[:, None] * (np.abs(points) > wide)).sum(axis=0) <= 1 - float(level) + 1e-9).all()
 
 
 def test_intervals_cover_whatever_the_level():

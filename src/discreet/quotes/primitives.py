@@ -15,7 +15,7 @@ from discreet.quotes.space import Space
 from discreet.quotes.view import counts_every_row
 from discreet.statistics import base
 from discreet.statistics.base import Statistic
-from discreet.statistics.counted import PublicCells, PublicCount
+from discreet.statistics.counted import APART, PUBLISHED, PublicCells, PublicCount
 from discreet.statistics.recipe import Counted, Recipe
 
 __all__ = ["Asked", "recipes_of", "weights_of"]
@@ -42,7 +42,7 @@ class Asked:
     def public_counts(self, query: Query) -> Counted | None:
         """The counts, if they are public: all rows of a table whose n is public, or what the totals say (soundness 6)."""
         if isinstance(query, RowCount) and not self.plan.group_by and not self.filtered and self.facts.rows is not None:
-            return PublicCount(self.facts.rows)
+            return PublicCount(self.facts.rows, APART if self.space is None else PUBLISHED)
         counted = None if self.space is None else self.space.counting(query)
         return None if counted is None or counted.known is None else PublicCells(counted.known)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Protocol
 
@@ -17,10 +17,24 @@ from discreet.noise.single.many import half_width_of_sum
 from discreet.statistics.base import Asked
 from discreet.statistics.recipe import Answers, Counted, Noises, Noisy
 
-__all__ = ["ADD_UP", "Determined", "NoisyCount", "PublicCells", "PublicCount", "SummedCount", "count_of", "find_count"]
+__all__ = [
+    "ADD_UP",
+    "APART",
+    "PUBLISHED",
+    "Determined",
+    "NoisyCount",
+    "PublicCells",
+    "PublicCount",
+    "SummedCount",
+    "count_of",
+    "find_count",
+]
 
 ADD_UP = "add up to the published ones"
 """The words of a release for counts whose noise keeps the exact totals."""
+
+APART: Mapping[str, str] = {"totals": "do not match the published ones"}
+PUBLISHED: Mapping[str, str] = {"view": "exact and unprotected", "totals": "are the published ones"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +59,7 @@ class NoisyCount:
     def told(self, noises: Noises, error: float) -> Mapping[str, str]:
         # Counts with intervals beyond 2**53 are published as doubles, which add up to nothing exactly.
         kept = noises.law(self.query).keeps_totals and error < 2**53
-        return {"totals": ADD_UP if kept else "do not match the published ones"}
+        return {"totals": ADD_UP} if kept else APART
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +78,18 @@ class SummedCount:
         return np.asarray(sum(counts)), np.asarray(sum(halves))
 
     def told(self, noises: Noises, error: float) -> Mapping[str, str]:
-        return {"totals": "do not match the published ones"}
+        return APART
 
 
 @dataclass(frozen=True, slots=True)
 class PublicCount:
-    """A count that needs no noise, because it is public already: the n of ReplaceOne or of a resize."""
+    """A count that needs no noise, because it is public already: the n of ReplaceOne or of a resize.
+
+    `words` are those of a release with exact totals: a resized table does not have their n.
+    """
 
     rows: int
+    words: Mapping[str, str] = field(default_factory=lambda: APART, compare=False)
     queries: tuple[Query, ...] = ()
 
     def counts(self, answers: Answers) -> Noisy:
@@ -81,7 +99,7 @@ class PublicCount:
         return np.asarray(self.rows), np.asarray(0)
 
     def told(self, noises: Noises, error: float) -> Mapping[str, str]:
-        return {"totals": "do not match the published ones"}
+        return self.words
 
 
 class Determined(Protocol):
@@ -117,7 +135,7 @@ class PublicCells:
         return np.asarray(int(self.values().sum())), np.asarray(0)
 
     def told(self, noises: Noises, error: float) -> Mapping[str, str]:
-        return {"view": "exact and unprotected", "totals": "are the published ones"}
+        return PUBLISHED
 
 
 def find_count(asked: Asked, column: str | None) -> Counted:

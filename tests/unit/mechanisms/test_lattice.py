@@ -74,6 +74,17 @@ def test_a_gaussian_on_the_lattice_is_preferred_under_zcdp_where_it_can_be_drawn
     assert {name for name, _ in offered(large, 6, ZCDP(30))} == {"rounded Gaussian on the lattice", "rounded Gaussian"}
 
 
+@pytest.mark.parametrize("mu", [1, 3, 5, 8])
+def test_totals_are_kept_also_where_the_noise_is_narrow(mu: int) -> None:
+    """A bound of the variance that is too large would prefer independent noise, which keeps no totals."""
+    for table in (Table(np.arange(4).reshape(2, 2, 1), None), PAIRED):
+        structure = Tables(table.order.size, (table,))
+        assert [name for name, _ in offered(structure, 4, GDP(mu))] == [
+            "rounded Gaussian on the lattice",
+            "rounded Gaussian",
+        ]
+
+
 def test_a_general_lattice_has_a_rounded_gaussian_unless_it_is_too_large() -> None:
     weights = Kernel(6, np.arange(6), np.array([[1] * 6, [0, 1, 2, 3, 1, 2]]))
     assert [name for name, _ in offered(weights, 8, GDP(1))] == ["rounded Gaussian on the lattice", "rounded Gaussian"]

@@ -143,3 +143,19 @@ def test_under_approx_dp_nothing_is_lost_on_the_way_through_rho():
     assert measured.law.words.name == "rounded Gaussian on the lattice"
     assert measured.law.sigma2 == 6 / dp.GDP.for_approx("1/100", "1/100").mu ** 2
     assert measured.law.variance() < float(by_rho) * measured.law.structure.rank / measured.law.structure.size
+
+
+@pytest.mark.parametrize("invariants", [dp.Totals("state"), dp.Totals("state", only=["A"]), dp.Occupied("state")])
+def test_the_number_of_all_rows_is_the_published_one(invariants):
+    """It is the n that the totals are published with; of a resized table it is another number."""
+    one = session(invariants)
+    line = one.release(TABLE.agg(dp.count(), dp.count("sex")), spend=SPEND, name="r").document["statistics"][0]
+    assert (line["view"], line["totals"]) == ("exact and unprotected", EXACT)
+
+
+def test_the_number_of_rows_of_a_resized_table_is_not_the_published_one():
+    law = dp.Weights({"f": 1, "m": 1})
+    request = TABLE.impute({"sex": law}).resize(20, proportion="0.75").agg(dp.count(), dp.tables(["sex"]))
+    release = session(dp.Totals("state")).release(request, spend=SPEND, name="r")
+    assert release.document["statistics"][0]["totals"] == APART
+    assert release.table["count"].to_list() == [20]

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, exp, isqrt, pi, prod, sqrt
+from math import ceil, erfc, exp, isqrt, pi, prod, sqrt, ulp
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,40 @@ from discreet.noise.single.laws import RoundedGaussian
 __all__ = ["lattice_half_widths", "lattice_variance", "margins_half_widths", "margins_variance"]
 
 _UP = 1 + 2.0**-30  # more than what doubles lose in the sums below
+_NOTHING = 1e-300  # the chance that a normal number of this variance is beyond 1/2 is 0 as a double
 _CLASSES = 64  # cells are told apart by their rounding errors in at most this many classes
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Above:
+    """Nodes that are drawn before others and move what these are rounded to: at most so many, and their largest factor."""
+
+    many: int = 0
+    widest: float = 0.0
+
+    def __add__(self, other: _Above) -> _Above:
+        return _Above(self.many + other.many, max(self.widest, other.widest))
+
+
+@dataclass(frozen=True, slots=True)
+class _Nodes:
+    """`many` nodes whose coordinates have the variance sigma2 · `factor` before they are rounded."""
+
+    factor: float
+    many: int
+    above: _Above
+
+    def across(self, columns: _Nodes, multiple: int) -> _Nodes:
+        """The nodes of a slice: one that splits the rows with one that splits the columns."""
+        rows_above, columns_above = ((one.above.many + 1, max(one.factor, one.above.widest)) for one in (self, columns))
+        above = _Above(rows_above[0] * columns_above[0] - 1, multiple * rows_above[1] * columns_above[1])
+        return _Nodes(multiple * self.factor * columns.factor, self.many * columns.many, above)
+
+    def below(self, above: _Above, times: int) -> _Nodes:
+        """The same nodes in each of so many places, with what is drawn before all of them."""
+        return _Nodes(self.factor, self.many * times, self.above + above)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,32 +70,55 @@ class _Axis:
         squares: for each place Σ b² over the entries of the nodes above it.
         sums: Σ |b|.
         spread: the largest Σ hg/(h + g) above a place.
-        above: the most nodes above a place.
-        nodes: hg/(h + g) of all nodes, each with how many there are.
+        above: the nodes above a place.
+        nodes: all nodes.
     """
 
     squares: Floats
     sums: Floats
     spread: float
-    above: int
-    nodes: tuple[tuple[float, int], ...]
+    above: _Above
+    nodes: tuple[_Nodes, ...]
 
 
 @lru_cache(maxsize=256)
 def _axis(size: int) -> _Axis:
-    squares, sums, spread = np.zeros((3, size))
+    squares, sums, spread, widest = np.zeros((4, size))
     above = np.zeros(size, dtype=np.int64)
     nodes = []
     for stage in stages(np.array([size]), COMB):
         h, g = stage.left, int(stage.right[0])
-        nodes.append((h * g / (h + g), len(stage.start)))
-        for first, width in ((0, h), (h, g)):
-            places = (stage.start[:, None] + first + np.arange(width)).ravel()
+        factor, first = h * g / (h + g), stage.start
+        nodes.append(_Nodes(factor, len(first), _Above(int(above[first].max()), float(widest[first].max()))))
+        for left, width in ((0, h), (h, g)):
+            places = (first[:, None] + left + np.arange(width)).ravel()
             squares[places] += width**-2.0
             sums[places] += 1 / width
-            spread[places] += h * g / (h + g)
+            spread[places] += factor
+            widest[places] = np.maximum(widest[places], factor)
             above[places] += 1
-    return _Axis(squares, sums, float(spread.max(initial=0)), int(above.max(initial=0)), tuple(nodes))
+    most = _Above(int(above.max(initial=0)), float(widest.max(initial=0)))
+    return _Axis(squares, sums, float(spread.max(initial=0)), most, tuple(nodes))
+
+
+def _slices(shape: tuple[int, ...], depth: int, axis: int) -> list[_Nodes]:
+    """The nodes that take the sums over an axis apart into its slices."""
+    multiple, columns = depth * prod(shape[:axis]), _axis(prod(shape[axis + 1 :])).nodes
+    return [row.across(column, multiple) for row in _axis(shape[axis]).nodes for column in columns]
+
+
+def _earlier(shape: tuple[int, ...], depth: int, axis: int) -> _Above:
+    """The nodes of the axes that are taken apart before this one: a slice may depend on all of them."""
+    before = (one for other in range(axis + 1, len(shape) - 1) for one in _slices(shape, depth, other))
+    return sum((_Above(one.many, one.factor) for one in before), _Above())
+
+
+def _above_places(shape: tuple[int, ...], depth: int) -> _Above:
+    """The nodes that a place of the table depends on, without those of its own cells."""
+    if len(shape) == 1:
+        return _Above()
+    rows, columns = _axis(shape[0]).above, _axis(prod(shape[1:])).above
+    return _earlier(shape, depth, 0) + _Above(rows.many * columns.many, depth * rows.widest * columns.widest)
 
 
 def margins_variance(sigma2: Fraction, shape: tuple[int, ...], depth: int) -> float:
@@ -72,31 +126,50 @@ def margins_variance(sigma2: Fraction, shape: tuple[int, ...], depth: int) -> fl
 
     It is Σ E x²/f over the coordinates x, of variance sigma2·f before they are rounded, divided by the number of cells.
     """
-    total = _sum_of_squares(sigma2, _axis(depth).nodes, 1, prod(shape))
+    above = _above_places(shape, depth)
+    nodes = [one.below(above, prod(shape)) for one in _axis(depth).nodes]
     for axis in range(len(shape) - 1):
-        columns = _axis(prod(shape[axis + 1 :])).nodes
-        both = [(row * column, many * times) for row, many in _axis(shape[axis]).nodes for column, times in columns]
-        total += _sum_of_squares(sigma2, both, depth * prod(shape[:axis]), 1)
-    return total * _UP / (prod(shape) * depth)
+        earlier = _earlier(shape, depth, axis)
+        nodes += [one.below(earlier, 1) for one in _slices(shape, depth, axis)]
+    return _mean_square(sigma2, nodes, prod(shape) * depth)
 
 
 def lattice_variance(lattice: Lattice, sigma2: Fraction) -> float:
-    """The same of a general lattice."""
-    return _sum_of_squares(sigma2, [(float(1 / step.norm2), 1) for step in lattice.steps], 1, 1) * _UP / lattice.dimension
+    """The same of a general lattice, whose last coordinate is drawn first."""
+    nodes, above = [], _Above()
+    for step in reversed(lattice.steps):
+        nodes.append(_Nodes(float(1 / step.norm2), 1, above))
+        above += _Above(1, nodes[-1].factor)
+    return _mean_square(sigma2, nodes, lattice.dimension)
 
 
-def _sum_of_squares(sigma2: Fraction, nodes: Iterable[tuple[float, int]], multiple: int, times: int) -> float:
-    """Σ E x²/f, x a Gaussian of variance s = sigma2·f, moved to the nearest number of a grid of step 1, wherever that lies.
+def _mean_square(sigma2: Fraction, nodes: Iterable[_Nodes], cells: int) -> float:
+    """Σ E x²/f of so many cells, x a Gaussian of variance s = sigma2·f, moved to the nearest number of a grid of step 1.
 
-    E x² ≤ s + 1/12 + κ(s), κ(s) = Σ_{m≠0} e^{-2π²m²s} (2s + 1/(2π²m²)), and at most (√s + 1/2)².
+    Wherever the grid lies, E x² ≤ s + 1/12 + κ(s), κ(s) = Σ_{m≠0} e^{-2π²m²s} (2s + 1/(2π²m²)), and at most (√s + 1/2)².
+    It consists of the integers unless a coordinate before it is not 0: then E x² is that of a rounded normal number.
     """
     found = 0.0
-    for factor, many in nodes:
-        s = float(sigma2) * factor * multiple
+    for one in nodes:
+        s = float(sigma2) * one.factor
         q = exp(-2 * pi**2 * s)
         nearly = s + 1 / 12 + 2 * q / (1 - q) * (2 * s + 1 / (2 * pi**2)) if q < 1 else 1.0
-        found += times * many * min(nearly, (sqrt(s) + 0.5) ** 2) / (factor * multiple)
-    return found
+        anywhere = min(nearly, (sqrt(s) + 0.5) ** 2)
+        moved = min(1.0, one.above.many * _beyond_a_half(float(sigma2) * one.above.widest))
+        found += one.many * min(anywhere, _rounded_square(s) + moved * anywhere) / one.factor
+    return max(found * _UP / cells, ulp(0.0))
+
+
+def _beyond_a_half(variance: float) -> float:
+    """P(|g| > 1/2) for a normal number g."""
+    return erfc(sqrt(1 / (8 * variance))) if variance > _NOTHING else 0.0
+
+
+def _rounded_square(variance: float) -> float:
+    """E r² of a normal number rounded to an integer r, Σ (2k - 1) P(|g| > k - 1/2), where it is narrow; else more."""
+    if variance > 1:
+        return variance + 1
+    return sum((2 * k - 1) * _beyond_a_half(variance / (2 * k - 1) ** 2) for k in range(1, 32))
 
 
 def margins_half_widths(sigma2: Fraction, shape: tuple[int, ...], depth: int, level: Fraction) -> NDArray[np.int64]:
@@ -104,20 +177,17 @@ def margins_half_widths(sigma2: Fraction, shape: tuple[int, ...], depth: int, le
     cell = margins_cell(sigma2, shape, depth)
     squares, sums = np.zeros((2, *shape, depth))
     squares, sums = squares + _axis(depth).squares, sums + _axis(depth).sums
-    spread, above = _axis(depth).spread, _axis(depth).above
     for axis in range(len(shape) - 1):
         multiple, inner = depth * prod(shape[:axis]), shape[axis + 1 :]
         rows, columns = _axis(shape[axis]), _axis(prod(inner))
         squares = squares + np.outer(rows.squares, columns.squares).reshape(shape[axis], *inner, 1) / multiple**2
         sums = sums + np.outer(rows.sums, columns.sums).reshape(shape[axis], *inner, 1) / multiple
-        spread += multiple * rows.spread * columns.spread
-        above += rows.above * columns.above
     if cell.projected == 0:
         return np.zeros(squares.shape, dtype=np.int64)
     variance = sigma2 * cell.projected
-    # What the fine grid of the sampler may change in a cell: a coordinate lies within 2f/scale of a half.
-    deviation = sqrt(float(sigma2))
-    slack = Fraction(4 * (spread + 0.4 * (spread + above) / deviation) * _UP) / scale_of(sigma2)
+    slack = _fine_grid(sigma2, shape, depth)
+    if _stays_zero(sigma2, _above_places(shape, depth) + _axis(depth).above, 1 - level - slack):
+        return np.zeros(squares.shape, dtype=np.int64)
     at_most = _within_a_step(sigma2, variance, sums.ravel(), squares.size, level)
     beyond = (1 - level - slack) * (1 - Fraction(cell.distortion))
     errors = _classes((squares.ravel() - 1) / 12)
@@ -126,13 +196,34 @@ def margins_half_widths(sigma2: Fraction, shape: tuple[int, ...], depth: int, le
     return near.astype(np.int64).reshape(squares.shape)
 
 
+def _fine_grid(sigma2: Fraction, shape: tuple[int, ...], depth: int) -> Fraction:
+    """What the fine grid of the sampler may change in a cell: the chance that a coordinate lies within 2f/scale of a half.
+
+    The cell depends on the nodes above it, and of three or more axes on all nodes of those that are taken apart first. Both
+    sums are of f and of √f ≤ (1 + f)/2; scale · σ is at least 2^30.
+    """
+    spread, above = _axis(depth).spread, _above_places(shape, depth).many + _axis(depth).above.many
+    if len(shape) > 1:
+        spread += depth * _axis(shape[0]).spread * _axis(prod(shape[1:])).spread
+        spread += sum(one.many * one.factor for axis in range(1, len(shape) - 1) for one in _slices(shape, depth, axis))
+    return Fraction(4 * spread * _UP) / scale_of(sigma2) + Fraction(0.8 * (spread + above) * _UP) / 2**30
+
+
+def _stays_zero(sigma2: Fraction, nodes: _Above, beyond: Fraction) -> bool:
+    """True if all nodes but a share `beyond` are 0: while those before it are 0, a node is a rounded normal number."""
+    return Fraction(nodes.many * _beyond_a_half(float(sigma2) * nodes.widest) * _UP) <= beyond
+
+
 def lattice_half_widths(lattice: Lattice, sigma2: Fraction, level: Fraction) -> NDArray[np.int64]:
     """The same for each cell of a general lattice: Σ |b_j| ≤ √(P_ii Σ |b*_j|²) and Σ b_j² ≤ P_ii max |b*_j|²."""
     norms = [step.norm2 for step in lattice.steps]
-    deviation, size = sqrt(float(sigma2)), lattice.dimension
-    slack = sqrt(size) * sum(1 / sqrt(float(norm)) + 0.4 / deviation for norm in norms) * _UP / scale_of(sigma2)
-    kept = (1 - Fraction(distortion(lattice, sigma2))) * (1 - level - Fraction(slack))
+    size = lattice.dimension
+    fine = Fraction(sqrt(size) * sum(1 / sqrt(float(norm)) for norm in norms) * _UP) / scale_of(sigma2)
+    slack = fine + Fraction(sqrt(size) * len(norms) * 0.4 * _UP) / 2**30
+    kept = (1 - Fraction(distortion(lattice, sigma2))) * (1 - level - slack)
     widths = np.zeros(size, dtype=np.int64)
+    if _stays_zero(sigma2, _Above(len(norms), float(1 / min(norms))), 1 - level - slack):
+        return widths
     for place, projected in enumerate(lattice.projections):
         if projected:
             variance = sigma2 * projected
