@@ -152,6 +152,27 @@ def test_without_noise_the_ends_are_those_of_the_worst_completions(by, added, wi
                     assert high[cell] == pytest.approx(greatest, abs=1e-5), shown
 
 
+@pytest.mark.parametrize("bounds", [(2, 5), (-5, -2)], ids=str)
+@pytest.mark.parametrize("added", [True, False], ids=["add-remove", "replace-one"])
+def test_a_row_without_a_label_may_be_elsewhere_whatever_the_sign_of_its_value_is(added, bounds, without_noise):
+    """Where no value is 0 such a row adds a value or nothing, and the ends of a sum are those of all completions."""
+    low, high = bounds
+    for rows in ([(None, None)], [("x", low), (None, None)], [("x", high), ("y", low), (None, None), (None, None)]):
+        table = dp.Table(
+            dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(low, high)),
+            dp.AddRemove() if added else dp.ReplaceOne(rows=len(rows)),
+        )
+        asked = still(quote(table.group_by("g").agg(dp.sum("v", **SKIP)).original("anywhere"), dp.ZCDP(10)))
+        ends = intervals(asked, exact(asked, rows))["sum_v_original"]
+        options = [
+            [(h, w) for h in ("xy" if g is None else g) for w in ((low, high) if v is None else (v,))] for g, v in rows
+        ]
+        for cell, group in enumerate("xy"):
+            sums = [sum(v for g, v in one if g == group) for one in product(*options)]
+            assert ends[0][cell] == pytest.approx(min(sums)), (rows, group)
+            assert ends[1][cell] == pytest.approx(max(sums)), (rows, group)
+
+
 def known(rows, group):
     return any(v is not None and group in (None, g) for g, v in rows)
 

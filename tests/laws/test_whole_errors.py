@@ -6,6 +6,7 @@ here from the rows.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
@@ -14,11 +15,14 @@ import polars as pl
 import pytest
 
 import discreet as dp
+from discreet.mechanisms.gaussian import GaussianNoise
 from discreet.quotes import off as off_module
+from discreet.quotes import whole
 from discreet.quotes.allocate import quote
 from discreet.quotes.moved import moved_by
 from discreet.quotes.off import _bernstein, _of_law
 from discreet.quotes.whole import can_be_assumed
+from discreet.statistics.recipe import Answers
 
 SCHEMA = dp.Schema(v=dp.Number(0, 6))
 LAWS = [None, dp.Uniform(), dp.Uniform(1, 2), dp.Normal("3.3", 2)]
@@ -267,6 +271,45 @@ def held():
 
 def test_releases_are_within_the_whole_error():
     assert held() >= 95  # of 120: fewer have a probability below 1e-9 at 95 %
+
+
+def times_beyond(rows, relation, spend, many=4_000):
+    """How often a mean of a few rows is farther from the true one than its whole error, of so many draws of noise."""
+    table = dp.Table(dp.Schema(v=dp.Number(0, 100)), relation).clamp({"v": (0, 50)})
+    quoted = quote(table.agg(dp.mean("v", nulls="skip")), spend)
+    known = np.array([v for v in rows if v is not None])
+    facts = {"nulls": Fraction(len(rows) - len(known), len(rows)), "above": 0, "rows": len(rows)}
+    rng, exactly = np.random.default_rng(6), {"non-null v": len(known), "sum of v": int((2 * known - 50).sum()) // 2}
+    noisy = {one.asked: exactly[one.query.words()] + rounded_noise(one.law, rng, many) for one in quoted.measured}
+    (line,) = quoted.lines
+    found = line.recipe.estimates(Answers(replace(quoted.noises(line), cells=many), noisy, slice(0, many)))[0]
+    return [
+        int((np.abs(found.value - known.mean()) > quoted.assuming(**given).of("mean_v").whole).sum())
+        for given in (facts, {name: value for name, value in facts.items() if name != "nulls"})
+    ]
+
+
+def rounded_noise(law, rng, many):
+    if isinstance(law, GaussianNoise):
+        return rng.normal(0, float(law.sigma2) ** 0.5, many).round().astype(np.int64)
+    going = 1 - np.exp(-1 / float(law.scale))
+    return (rng.geometric(going, many) - rng.geometric(going, many)).astype(np.int64)
+
+
+@pytest.mark.parametrize("spend", [dp.PureDP("0.1"), dp.PureDP(1), dp.ZCDP("0.05"), dp.ZCDP(1)], ids=str)
+@pytest.mark.parametrize("added", [True, False], ids=["add-remove", "replace-one"])
+def test_means_of_a_few_rows_are_within_the_whole_error(added, spend):
+    """Where the interval holds everything that is possible, the number may be at one end and the true one at the other."""
+    for rows in ([0], [50, 50], [20] * 4, [0] * 10, [50] * 30, [0] * 2 + [None] * 60, [50] * 40 + [None] * 40):
+        relation = dp.AddRemove() if added else dp.ReplaceOne(rows=len(rows))
+        for times in times_beyond(rows, relation, spend):
+            assert times <= 0.05 * 4_000 + 4 * (0.05 * 0.95 * 4_000) ** 0.5, rows
+
+
+def test_half_of_what_is_possible_would_be_noticed(monkeypatch):
+    monkeypatch.setattr(whole, "most_of", lambda *_: None)
+    said, unsaid = times_beyond([0], dp.AddRemove(), dp.PureDP("0.1"))
+    assert min(said, unsaid) > 0.4 * 4_000
 
 
 def test_an_error_that_forgets_the_draws_would_be_noticed(monkeypatch):

@@ -81,7 +81,7 @@ class Assumed:
     def words(self) -> str:
         """What is assumed, in words."""
         low, high = map(decimal_text, self.moved.kept)
-        told = [f"{_percent(self.nulls)} null"] if "nulls" in self.said else []
+        told = [f"{_percent(self.nulls)} null"]
         if self.above[1] > 0:
             more = f", their mean {range_words(self.mean_above)}"
             told.append(f"{_percent(self.above)} of the known values above {high}{more}")
@@ -90,7 +90,7 @@ class Assumed:
             told.append(f"{_percent(self.below)} of the known values below {low}{more}")
         if self.mean is not None:
             told.append(f"mean {range_words(self.mean)}")
-        return f"assumed of {self.moved.column}: {'; '.join(told) or 'nothing'}"
+        return f"assumed of {self.moved.column}: {'; '.join(told)}"
 
     def to_json(self) -> dict[str, object]:
         """What is assumed, as ranges of exact numbers; what was not said has its widest range."""

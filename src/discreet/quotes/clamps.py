@@ -22,6 +22,7 @@ from discreet.plan.table import Table
 from discreet.privacy.coordinates import Budget
 from discreet.quotes.allocate import quote
 from discreet.quotes.assumptions import Given, Range, range_words, read_range
+from discreet.quotes.whole import noise_of
 from discreet.statistics.means import mean
 from discreet.statistics.recipe import GroupSize
 
@@ -78,7 +79,7 @@ class ClampChoice:
         low: the lower bound.
         high: the upper bound.
         rows: the number of values, at least.
-        noise: the half-width of the noise of a mean that the quote of this clamp states.
+        noise: how far noise moves a mean with this clamp, at most: the half-width that its quote states, but in few rows.
         off: by how much the clamp moves the mean, at most: at both ends together, as if they did not make up for each other.
         cut: how many values the clamp may cut off at an end before it is too narrow: the half-width of the noise of a sum
             for each unit of the range.
@@ -213,9 +214,10 @@ def _least(spread: Spread, edges: Sequence[Fraction], per_unit: float) -> Range:
 
 
 def _noise(spread: Spread, bounds: Range, spend: Budget, neighbours: Neighbours) -> float:
-    """The half-width of the noise of a mean that a quote states for this clamp; 0 where it leaves one value."""
+    """How far noise moves a mean with this clamp, at most; 0 where the clamp leaves one value."""
     if bounds[0] == bounds[1]:
         return 0.0
     table = Table(Schema(**{_COLUMN: spread.column}), neighbours).clamp({_COLUMN: bounds})
     asked = mean(_COLUMN, nulls="skip")
-    return quote(table.agg(asked), spend).errors(GroupSize(spread.rows, spread.rows))[asked.name]
+    quoted = quote(table.agg(asked), spend)
+    return noise_of(quoted, quoted.lines[0], GroupSize(spread.rows, spread.rows), drawn=False)

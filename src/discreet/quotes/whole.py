@@ -21,9 +21,20 @@ from discreet.quotes.groups import middle, size_words
 from discreet.quotes.moved import Moved, moved_by
 from discreet.quotes.off import Off, Rows, all_rows, count_off, is_stated, known_rows, off_by, resized_rows
 from discreet.statistics.base import Statistic, groupings_of
-from discreet.statistics.recipe import RANKS, GroupSize, Noises, Recipe
+from discreet.statistics.quantile import orders_of
+from discreet.statistics.recipe import RANKS, GroupSize, Noises, Recipe, in_a_group
 
-__all__ = ["AssumedErrors", "WholeError", "can_be_assumed", "columns_of", "noise_of", "offs_of", "whole_errors"]
+__all__ = [
+    "AssumedErrors",
+    "WholeError",
+    "can_be_assumed",
+    "columns_of",
+    "holds_for_all_rows",
+    "most_of",
+    "noise_of",
+    "offs_of",
+    "whole_errors",
+]
 
 _MOST_ROWS = 10**15
 _NONE = Off(0.0, 0.0, 0.0)
@@ -209,14 +220,27 @@ def offs_of(
 
 
 def noise_of(quote: Quoted, line: QuotedLine, size: GroupSize, *, drawn: bool) -> float:
-    """The half-width of the noise; where something is drawn, the noise fails with half of the probability beside it."""
-    return line.recipe.widest(quote.noises_at((1 + line.level) / 2 if drawn else line.level), size)
+    """How far noise moves a value, at most; where something is drawn, it fails with half of the probability beside it.
+
+    That is the half-width of the interval, but where the interval may hold everything that is possible: then the value may
+    be at one end of it, and the true one at the other (O6 of docs/proofs/original.md).
+    """
+    level = (1 + line.level) / 2 if drawn else line.level
+    found, most = line.recipe.widest(quote.noises_at(level), size), most_of(quote, line)
+    return found if most is None or found < most else 2 * found
+
+
+def most_of(quote: Quoted, line: QuotedLine) -> float | None:
+    """The half-width of an interval that holds everything that is possible; None where there is no such interval."""
+    if line.recipe.unit(1) == line.recipe.unit(2):  # the error is the same in groups of any size
+        return None
+    return line.recipe.widest(quote.noises_at(line.level), GroupSize(0, 0))
 
 
 def _error(quote: Quoted, line: QuotedLine, found: Mapping[str, Assumed], group: tuple[GroupSize, Rows]) -> WholeError:
     """The error of one statistic in a group."""
     one, (size, rows) = line.statistic, group
-    off = _off(quote.plan, one, found, rows)
+    off = _off(quote.plan, one, found, rows) if holds_for_all_rows(line.recipe) else None
     shown = off or _NONE
     noise = noise_of(quote, line, _counted(quote.plan, one, found, size), drawn=shown.draws > 0)
     expected, covers = None if off is None else off.expected, covered_by(quote.plan, one)
@@ -227,7 +251,10 @@ def _error(quote: Quoted, line: QuotedLine, found: Mapping[str, Assumed], group:
 def _off(plan: Plan, one: Statistic, found: Mapping[str, Assumed], rows: Rows) -> Off | None:
     """How far a statistic is off, 0 where it is of the table as recorded; None where no form is known."""
     if (covers := covered_by(plan, one)) != PREPARED:
-        return replace(_NONE, anywhere=_anywhere(plan, one, found, rows)) if covers == ANYWHERE else _NONE
+        if covers != ANYWHERE:
+            return _NONE
+        # The error of a quantile is that of its number; its interval reaches farther, and to the ends of leaves.
+        return None if orders_of(one) else replace(_NONE, anywhere=_anywhere(plan, one, found, rows))
     if rows.resize is None and not any(_is_changed(plan, column) for column in _read_by(one)):
         return _NONE
     if not is_stated(one.kind, rows):
@@ -245,10 +272,17 @@ def _anywhere(plan: Plan, one: Statistic, found: Mapping[str, Assumed], rows: Ro
 
 def _counted(plan: Plan, one: Statistic, found: Mapping[str, Assumed], size: GroupSize) -> GroupSize:
     """The size of the group for the noise: rows in which the column is null do not count where they are left out."""
-    about = found.get("" if one.column is None else plain_name(one.column, plan.schema))
-    if about is None or "nulls" not in about.said or not plan.facts[str(one.column)].nullable:
+    nullable = [column for column in one.kind.reads.columns(one) if plan.facts[column].nullable]
+    about = [found[name] for column in nullable if (name := plain_name(column, plan.schema)) in found]
+    if not about:
         return size
-    return replace(size, rows=known_rows(size.rows, about.nulls))
+    least, most = (sum((each.nulls[end] for each in about), Fraction(0)) for end in (0, 1))
+    return replace(size, rows=known_rows(size.rows, (min(least, Fraction(1)), min(most, Fraction(1)))))
+
+
+def holds_for_all_rows(recipe: Recipe) -> bool:
+    """True if the error of a quote holds whatever the rows are: that of a correlation is of rows that are spread evenly."""
+    return recipe.unit(1) in ("", RANKS, in_a_group(1))
 
 
 def _sizes(plan: Plan, sizes: Sequence[GroupSize], known: Range | None) -> Sequence[GroupSize]:

@@ -29,6 +29,8 @@ __all__ = [
 ]
 
 _HALF = Fraction(1, 2)
+_MOST_EFFECT = 10**6
+_MOST_ROWS = 2**40
 _INDEPENDENT = "each person was drawn independently of all others, with probability 1 over the weight"
 
 NORMAL, BERNSTEIN = "by a normal approximation", "by Bernstein's inequality"
@@ -116,8 +118,8 @@ class ReplacementDesign:
 
     def __init__(self, rows: int | None = None, of: int | None = None) -> None:
         _check_rows(rows)
-        if of is not None and (type(of) is not int or rows is None or of < rows):
-            raise ArgumentError(f"of={printed(of)}: must be a whole number of at least rows={printed(rows)}")
+        if of is not None and (type(of) is not int or rows is None or not rows <= of < _MOST_ROWS):
+            raise ArgumentError(f"of={printed(of)}: must be a whole number of at least rows={printed(rows)} and below 2**40")
         object.__setattr__(self, "rows", rows)
         object.__setattr__(self, "of", of)
 
@@ -146,7 +148,7 @@ class DesignEffect:
     """Clusters, strata, calibrated weights, anything: the variance is so many times that of independent draws.
 
     Args:
-        effect: the design effect as the publisher of the survey states it for such a number.
+        effect: the design effect as the publisher of the survey states it for such a number, at most a million.
         rows: as for `ReplacementDesign`.
     """
 
@@ -159,8 +161,8 @@ class DesignEffect:
 
     def __init__(self, effect: Amount, rows: int | None = None) -> None:
         given = exact(effect, "effect")
-        if given <= 0:
-            raise ArgumentError(f"effect={text(given)}: must be greater than 0")
+        if not 0 < given <= _MOST_EFFECT:
+            raise ArgumentError(f"effect={printed(effect)}: must be greater than 0 and at most 1e6")
         _check_rows(rows)
         object.__setattr__(self, "effect", given)
         object.__setattr__(self, "rows", rows)
@@ -186,8 +188,8 @@ DESIGNS: tuple[type[Design], ...] = (PoissonDesign, CertifiedPoissonDesign, Repl
 
 
 def _check_rows(rows: int | None) -> None:
-    if rows is not None and (type(rows) is not int or rows < 2):
-        raise ArgumentError(f"rows={printed(rows)}: must be a whole number of at least 2, or left out")
+    if rows is not None and (type(rows) is not int or not 2 <= rows < _MOST_ROWS):
+        raise ArgumentError(f"rows={printed(rows)}: must be a whole number of at least 2 and below 2**40, or left out")
 
 
 def _without_bias(rows: int | None) -> Fraction:

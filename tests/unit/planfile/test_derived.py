@@ -256,6 +256,10 @@ REFUSED = {
         "[[derive]]\nname = 'x'\nratio = 'mean_visits'\nunder = 'mean_visits'\nconfidence = 0.96\n",
         "together they allow",
     ),
+    "too much confidence beside noise": (
+        "[[derive]]\nname = 'x'\nratio = 'mean_visits'\nunder = 'count'\n",
+        "confidence=0.9;",
+    ),
     "nothing of the plan": ("[[derive]]\nname = 'x'\nratio = 3\nunder = 4\n", "derives from no release of this plan"),
     "words for what is not derived": (SHARE + "[about.statistics.shares]\nlabel = 'x'\n", "did you mean 'share'"),
 }
@@ -308,6 +312,26 @@ def test_a_derivation_that_cannot_be_computed_takes_no_release_away(
     assert found == {"name": "share", "derived": "ratio", "columns": [], "failed": said or "could not be computed"}
     assert "share" not in release.tables
     assert f"share could not be derived: {found['failed']}" in render(release)
+
+
+@pytest.mark.parametrize("per", ["1e400", "1.79e308", "1e-400"])
+def test_a_number_beyond_all_doubles_takes_no_release_away(tmp_path: Path, per: str) -> None:
+    release = dp.Release.load(released(tmp_path, ONE + SHARE.replace("100", f"'{per}'")))
+    (found,) = release.document["derived"]
+    assert "failed" not in found
+    low, high = (release.tables["share"][f"share{end}"] for end in ("_low", "_high"))
+    assert low.is_null().all() if per == "1e400" else (low <= high).all()
+
+
+def test_what_cannot_be_written_takes_no_release_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame_columns = in_documents.Derived.frame_columns
+
+    def infinite(of: in_documents.Derived) -> list[dict[str, object]]:
+        return [*frame_columns(of), {"name": "x", "kind": "real", "values": [float("inf")]}]
+
+    monkeypatch.setattr(in_documents.Derived, "frame_columns", infinite)
+    (found,) = dp.Release.load(released(tmp_path, ONE + SHARE)).document["derived"]
+    assert found["failed"] == "could not be computed"
 
 
 def test_the_outline_of_a_plan_has_the_columns_and_groups_of_its_release(tmp_path: Path) -> None:

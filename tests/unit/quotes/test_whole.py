@@ -48,7 +48,26 @@ def test_noise_is_that_of_the_rows_that_are_known() -> None:
     (line,) = MEAN.lines
     size = dp.statistics.recipe.GroupSize(1800, 2000)
     assert MEAN.assuming(nulls="0.1").of("mean_income").noise == line.recipe.widest(MEAN.noises(line), size)
-    assert MEAN.assuming().of("mean_income").noise == MEAN.errors(MEAN.sizes[0])["mean_income"]
+    assert MEAN.assuming(nulls=0).of("mean_income").noise == MEAN.errors(MEAN.sizes[0])["mean_income"]
+
+
+def test_where_nothing_is_said_of_nulls_all_rows_but_one_may_be_null() -> None:
+    """The noise of a mean of one value holds everything that is possible: 80,000 from one end of the clamp to the other."""
+    found = MEAN.assuming(above=0)
+    assert found.of("mean_income").noise == 80_000
+    assert str(found).splitlines()[0] == "assumed of income: 0 to 100 % null"
+
+
+def test_a_row_counts_where_both_columns_are_known() -> None:
+    pair = asked(dp.covariance("income", "profit", **SKIP), table=WHOLE)
+    half = pair.assuming(nulls={"income": "0.2", "profit": "0.3"}).of("covariance_income_profit").noise
+    assert half == pair.errors(dp.statistics.recipe.GroupSize(1000, 2000))["covariance_income_profit"]
+
+
+def test_an_error_for_rows_that_are_spread_evenly_is_not_a_whole_one() -> None:
+    found = asked(dp.correlation("income", "profit", **SKIP), table=WHOLE).assuming(nulls=0)
+    assert found.of("correlation_income_profit").whole is None
+    assert "not stated for this kind of statistic" in str(found)
 
 
 def test_everything_is_plain_data() -> None:
@@ -92,6 +111,14 @@ def test_with_any_answer_the_range_of_answers_stands_beside_the_noise() -> None:
     one = found.of("mean_income_original")
     assert (one.covers, one.off, one.anywhere) == ("anywhere", 0.0, 45_000)
     assert "any answers of those who gave none: a range of 45000" in str(found)
+
+
+def test_how_far_the_interval_of_a_quantile_with_any_answer_reaches_is_not_stated() -> None:
+    """The error of a quantile is that of its number; the ends of its interval reach farther."""
+    quoted = quote(WHOLE.agg(dp.median("income", **SKIP)).original("anywhere"), dp.ZCDP("0.5"))
+    found = quoted.assuming(nulls="0.1")
+    assert found.of("median_income").whole is not None
+    assert found.of("median_income_original").whole is None
 
 
 def test_a_range_of_both_tails_is_cut_at_all_values() -> None:

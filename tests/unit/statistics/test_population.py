@@ -306,6 +306,10 @@ def test_without_a_design_a_plan_is_what_it_was():
         (lambda: dp.weighted_mean("x", BY, design=dp.CertifiedPoissonDesign()), "is for sums"),
         (lambda: dp.DesignEffect(0), "greater than 0"),
         (lambda: dp.DesignEffect(2, rows="many"), "at least 2"),
+        # A double could not hold them, and the release would fail after its charge.
+        (lambda: dp.DesignEffect("1e400"), "at most 1e6"),
+        (lambda: dp.ReplacementDesign(10**400), "below 2**40"),
+        (lambda: dp.ReplacementDesign(10, of=10**400), "below 2**40"),
     ],
 )
 def test_what_is_no_design_is_refused(make, says):

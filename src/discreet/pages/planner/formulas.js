@@ -144,7 +144,9 @@ function wholeErrors(plan, state, assumed, place, errors) {
   const curve = curveOf(plan, state, place), x = double(read(chosen.spend));
   return errors.map((sizes, k) => sizes.map((error, size) => {
     if (!parts[k][size]) return null;
-    const [more, drawn] = parts[k][size], noise = drawn ? worse(release.at, curve.strict[k][size], x) : error;
+    const [more, drawn] = parts[k][size], most = facts.most[k];
+    const wide = most !== null && error !== null && error >= most;  // the number may be at one end, the true one at the other
+    const noise = drawn ? worse(release.at, curve.strict[k][size], x) : wide ? 2 * error : error;
     return {noise, more, whole: noise + more};
   }));
 }

@@ -56,7 +56,7 @@ def release_facts(planned: Planned, scenes: list[Scene], budget: Budget) -> tupl
     quote = planned.quote
     (_, spend), *others = parameters(quote.spend)
     made = _Made(quote, _ends(spend, amount_of(budget)))
-    whole = whole_facts(list(made.settings()), quote.expect)
+    whole = whole_facts(list(made.settings()), quote)
     made = replace(made, drawn=drawn_in(whole))
     curves: list[Curve] = []
     which: dict[str, int] = {}

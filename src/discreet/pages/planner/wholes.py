@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, overload
 
 from discreet.errors import PlanError
 from discreet.exact.numbers import decimal_up, exact, text
@@ -16,7 +16,8 @@ from discreet.plan.plan import Plan
 from discreet.quotes.groups import sizes_of
 from discreet.quotes.moved import Moved
 from discreet.quotes.off import Off
-from discreet.quotes.whole import columns_of, offs_of
+from discreet.quotes.quote import Quote
+from discreet.quotes.whole import columns_of, holds_for_all_rows, most_of, offs_of
 
 __all__ = ["drawn_in", "whole_facts"]
 
@@ -29,7 +30,7 @@ Parts = list[list[tuple[float, int] | None]]
 """For each statistic and size what comes to the noise, and 1 where something is drawn; None where no form is known."""
 
 
-def whole_facts(settings: Sequence[tuple[str, Plan]], expect: Sequence[int]) -> dict[str, Any] | None:
+def whole_facts(settings: Sequence[tuple[str, Plan]], quote: Quote) -> dict[str, Any] | None:
     """The positions of both sliders, and for each setting of a resize and each position what comes to the noise.
 
     None where the table as recorded has other groups, where the rows before a resize are private, and where nothing is
@@ -37,14 +38,14 @@ def whole_facts(settings: Sequence[tuple[str, Plan]], expect: Sequence[int]) -> 
 
     Args:
         settings: by the key of each setting of the other controls the request.
-        expect: the sizes of groups that are expected, if any.
+        quote: the quote of the release as it is planned.
     """
-    columns = columns_of(settings[0][1])
+    columns, held = columns_of(settings[0][1]), [holds_for_all_rows(line.recipe) for line in quote.lines]
     nulls = _NULLS if any(one.law is not None for one in columns) else _NULLS[:1]
     cut = _CUT if any(one.kept != one.bounds for one in columns) else _CUT[:1]
     try:
         parts = {
-            key: [[_parts(plan, columns, expect, (share, beyond)) for beyond in cut] for share in nulls]
+            key: [[_only(held, _parts(plan, columns, quote.expect, (share, beyond))) for beyond in cut] for share in nulls]
             for key, plan in settings
         }
     except PlanError:
@@ -57,7 +58,13 @@ def whole_facts(settings: Sequence[tuple[str, Plan]], expect: Sequence[int]) -> 
         "cut": [text(one) for one in cut],
         "start": [_position(nulls, _START[0]), _position(cut, _START[1])],
         "parts": parts,
+        "most": [_rounded(most_of(quote, line)) for line in quote.lines],
     }
+
+
+def _only(held: Sequence[bool], parts: Parts) -> Parts:
+    """The same without the statistics whose error depends on how the rows lie."""
+    return [found if holds else [None] * len(found) for holds, found in zip(held, parts, strict=True)]
 
 
 def _parts(plan: Plan, columns: Sequence[Moved], expect: Sequence[int], shares: tuple[Fraction, Fraction]) -> Parts:
@@ -74,7 +81,15 @@ def _parts(plan: Plan, columns: Sequence[Moved], expect: Sequence[int], shares: 
 def _shown(off: Off | None) -> tuple[float, int] | None:
     if off is None:
         return None
-    return float(decimal_up(exact(off.expected + off.draws, "off"), 9)), int(off.draws > 0)
+    return _rounded(off.expected + off.draws), int(off.draws > 0)
+
+
+@overload
+def _rounded(value: float) -> float: ...
+@overload
+def _rounded(value: None) -> None: ...
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else float(decimal_up(exact(value, "value"), 9))
 
 
 def _position(among: Sequence[Fraction], wanted: Fraction) -> int:

@@ -1,8 +1,8 @@
 """Derived numbers in the document of a release: computed with it, recorded beside its numbers with where they come from.
 
-What a plan derives is tried on documents without noise before anything is spent, so that a wrong name, groups that do not
-meet and numbers that cannot be added are refused then. Nothing that happens afterwards takes a release away: a derivation
-that cannot be carried out is recorded with the reason.
+What a plan derives is tried before anything is spent, on documents with hardly any noise, so that a wrong name, groups that
+do not meet and numbers that cannot be added are refused then. Nothing that happens afterwards takes a release away: a
+derivation that cannot be carried out is recorded with the reason.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from typing import Any
 
 from discreet.domain.about import About
 from discreet.errors import ArgumentError, printed
-from discreet.exact.canonical import seal
+from discreet.exact.canonical import canonical, seal
 from discreet.exact.numbers import text
 from discreet.plan.plan import Plan, plan_json, used_columns
 from discreet.plan.recorded import shown_statistic
 from discreet.plan.sizes import is_large
+from discreet.quotes.primitives import Asked, recipes_of
 from discreet.quotes.quote import LEVEL
 from discreet.releases.assemble import columns_of_plan
 from discreet.releases.derived.requests import Derivation, compute
@@ -33,6 +34,9 @@ __all__ = ["check_derivations", "outline", "with_derived"]
 
 _NOT_COMPUTED = "could not be computed"
 
+_HARDLY_ANY = {"noise": "discrete Laplace", "scale": "1/100"}
+"""Noise that is 0 but for 1 in 10⁴³ times."""
+
 
 def with_derived(release: Release, asked: Sequence[Derivation], others: Mapping[str, Release]) -> Release:
     """The release with what is derived from it and from others, by their names, in its document."""
@@ -48,11 +52,13 @@ def _record(asked: Derivation, releases: Mapping[str, Release], own: str) -> dic
     """What the document says of one derivation."""
     start = {"name": asked.name, "derived": asked.kind}
     try:
-        return {**start, **_facts(compute(asked, releases), own, releases[own].digest)}
+        found = {**start, **_facts(compute(asked, releases), own, releases[own].digest)}
+        canonical(found)  # what cannot be written is refused here, and not with the whole document
     except ArgumentError as refused:
         return {**start, "columns": [], "failed": str(refused)}
     except Exception:  # noqa: BLE001 (the release is charged and drawn: nothing derived from it may take it away)
         return {**start, "columns": [], "failed": _NOT_COMPUTED}
+    return found
 
 
 def _facts(found: Derived, own: str, digest: str) -> dict[str, Any]:
@@ -116,7 +122,11 @@ def _names_in(plan: Plan) -> list[str]:
 
 
 def outline(called: tuple[str, str], plan: Plan, texts: Sequence[About] = ()) -> Release:
-    """A made-up release of a plan, with names of data set and release: its groups, and 0 for every number, without noise."""
+    """A made-up release of a plan, with names of data set and release: its groups, and 0 for every number.
+
+    It says that every query has a noise, so that what needs the intervals to hold together is refused here as it would be of
+    the release; the noise is so small that the intervals have no width.
+    """
     labels = columns_of_plan(plan)
     shown = find_printed(labels, all_rows(labels))
     columns: list[dict[str, Any]] = [column_json(one.name, one.values(all_rows(labels), shown)) for one in labels]
@@ -134,7 +144,7 @@ def outline(called: tuple[str, str], plan: Plan, texts: Sequence[About] = ()) ->
             "plan": plan_json(plan),
             "plan_digest": plan.digest,
             "invariants": None,
-            "noise": [],
+            "noise": [{"query": words, **_HARDLY_ANY} for words in _queries(plan)],
             "statistics": [_line(plan, one) for one in plan.answered],
             "interval": {"level": text(LEVEL), "hold": plan.intervals, "covers": covers(plan)},
             "columns": columns,
@@ -142,6 +152,12 @@ def outline(called: tuple[str, str], plan: Plan, texts: Sequence[About] = ()) ->
             "about": [one.of(called[1]).only(used).to_json() for one in texts],
         }
     )
+
+
+def _queries(plan: Plan) -> list[str]:
+    """The words of every query of the plan, in a release without exact totals."""
+    recipes = recipes_of(Asked(plan, plan.facts, None))
+    return [query.words() for query in dict.fromkeys(query for one in recipes for query, _ in one.queries)]
 
 
 def _line(plan: Plan, one: Statistic) -> dict[str, Any]:

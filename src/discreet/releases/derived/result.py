@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,10 +36,12 @@ class Figure:
 
 
 def figure(value: Fraction | None, ends: Interval | None) -> Figure:
-    """The number as it is published; a number without a bounded interval is not printed."""
+    """The number as it is published; a number without an interval between two doubles is not printed."""
     if ends is None or value is None:
         return Figure(None, None, None)
     low, high = float_down(ends[0]), float_up(ends[1])
+    if not (isfinite(low) and isfinite(high)):
+        return Figure(None, None, None)
     return Figure(min(max(float(value), low), high), low, high)
 
 

@@ -383,14 +383,15 @@ MOVED = {
     "private": PRIVATE.clamp({"v": (10, 80)}).group_by("s").agg(dp.count(), dp.mean("v"), dp.sum("w")),
     "resized": FILLED.resize(2500, proportion="0.4").agg(dp.count(), dp.mean("v"), dp.sum("w")),
     "originals": CLAMPED.agg(dp.mean("v", **SKIP)).original(),
+    "few rows": dp.Table(SCHEMA, dp.AddRemove()).clamp({"v": (10, 80)}).agg(dp.mean("v", **SKIP)),
     "together": CLAMPED.impute({"v": dp.Uniform()}).agg(dp.mean("v"), dp.sum("v")).simultaneous(),
 }
 
 
 def assumptions(plan, nulls, cut):
-    """What the two sliders mean, as `Quote.assuming` takes it."""
+    """What the two sliders mean, as `Quote.assuming` takes it; rows without a value do not count where they are left out."""
     about = can_be_assumed(plan)
-    imputed = {name: nulls for name in about if not plan.facts[name].nullable}
+    imputed = {name: nulls if not plan.facts[name].nullable else 0 for name in about}
     ends = {end: {name: cut for name, names in about.items() if end in names} for end in ("above", "below")}
     return {"nulls": imputed, **{end: found for end, found in ends.items() if found}}
 
