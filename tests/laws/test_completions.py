@@ -331,3 +331,23 @@ def extremes(rows, group):
             least, greatest = found.get(name, (value, value))
             found[name] = min(least, value), max(greatest, value)
     return found
+
+
+def test_the_noise_of_those_without_a_label_is_in_the_ends_of_a_sum():
+    """An end of a sum in a group has the noise of five counts and sums: its own, and two of the rows without a label."""
+    asked = quote(
+        dp.Table(SCHEMA, dp.AddRemove()).group_by("g").agg(dp.sum("v", **SKIP)).original("anywhere"), dp.ZCDP("0.001")
+    )
+    answers = exact(asked, [("x", 1)] * 5)
+    low, high = (ends[0] for ends in intervals(asked, answers)["sum_v_original"])
+    variance = {one.query.words(): float(one.law.sigma2) for one in asked.measured}
+    alone = variance["sum of v"] + variance["non-null v"]  # values from 1, the midpoint of -2 and 4
+    lacking = variance["non-null v"] + variance["null v"]
+    for end, value in ((5 - low, -2), (high - 5, 4)):
+        assert end == pytest.approx(1.96 * (alone + value**2 * (variance["null v"] + lacking)) ** 0.5, rel=0.03)
+    positive = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(2, 5))
+    table = dp.Table(positive, dp.AddRemove()).group_by("g").agg(dp.sum("v", **SKIP)).original("anywhere")
+    asked = quote(table, dp.ZCDP("0.001"))
+    low = intervals(asked, exact(asked, [("x", 2)] * 5 + [(None, None)] * 500))["sum_v_original"][0][0]
+    variance = {one.query.words(): float(one.law.sigma2) for one in asked.measured}
+    assert 10 - low >= 1.95 * 2 * variance["null v"] ** 0.5, "the rows without a label may all be elsewhere"
