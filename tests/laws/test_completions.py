@@ -152,6 +152,27 @@ def test_without_noise_the_ends_are_those_of_the_worst_completions(by, added, wi
                     assert high[cell] == pytest.approx(greatest, abs=1e-5), shown
 
 
+@pytest.mark.parametrize("bounds", [(2, 5), (-5, -2)], ids=str)
+@pytest.mark.parametrize("added", [True, False], ids=["add-remove", "replace-one"])
+def test_a_row_without_a_label_may_be_elsewhere_whatever_the_sign_of_its_value_is(added, bounds, without_noise):
+    """Where no value is 0 such a row adds a value or nothing, and the ends of a sum are those of all completions."""
+    low, high = bounds
+    for rows in ([(None, None)], [("x", low), (None, None)], [("x", high), ("y", low), (None, None), (None, None)]):
+        table = dp.Table(
+            dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(low, high)),
+            dp.AddRemove() if added else dp.ReplaceOne(rows=len(rows)),
+        )
+        asked = still(quote(table.group_by("g").agg(dp.sum("v", **SKIP)).original("anywhere"), dp.ZCDP(10)))
+        ends = intervals(asked, exact(asked, rows))["sum_v_original"]
+        options = [
+            [(h, w) for h in ("xy" if g is None else g) for w in ((low, high) if v is None else (v,))] for g, v in rows
+        ]
+        for cell, group in enumerate("xy"):
+            sums = [sum(v for g, v in one if g == group) for one in product(*options)]
+            assert ends[0][cell] == pytest.approx(min(sums)), (rows, group)
+            assert ends[1][cell] == pytest.approx(max(sums)), (rows, group)
+
+
 def known(rows, group):
     return any(v is not None and group in (None, g) for g, v in rows)
 
@@ -310,3 +331,23 @@ def extremes(rows, group):
             least, greatest = found.get(name, (value, value))
             found[name] = min(least, value), max(greatest, value)
     return found
+
+
+def test_the_noise_of_those_without_a_label_is_in_the_ends_of_a_sum():
+    """An end of a sum in a group has the noise of five counts and sums: its own, and two of the rows without a label."""
+    asked = quote(
+        dp.Table(SCHEMA, dp.AddRemove()).group_by("g").agg(dp.sum("v", **SKIP)).original("anywhere"), dp.ZCDP("0.001")
+    )
+    answers = exact(asked, [("x", 1)] * 5)
+    low, high = (ends[0] for ends in intervals(asked, answers)["sum_v_original"])
+    variance = {one.query.words(): float(one.law.sigma2) for one in asked.measured}
+    alone = variance["sum of v"] + variance["non-null v"]  # values from 1, the midpoint of -2 and 4
+    lacking = variance["non-null v"] + variance["null v"]
+    for end, value in ((5 - low, -2), (high - 5, 4)):
+        assert end == pytest.approx(1.96 * (alone + value**2 * (variance["null v"] + lacking)) ** 0.5, rel=0.03)
+    positive = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(2, 5))
+    table = dp.Table(positive, dp.AddRemove()).group_by("g").agg(dp.sum("v", **SKIP)).original("anywhere")
+    asked = quote(table, dp.ZCDP("0.001"))
+    low = intervals(asked, exact(asked, [("x", 2)] * 5 + [(None, None)] * 500))["sum_v_original"][0][0]
+    variance = {one.query.words(): float(one.law.sigma2) for one in asked.measured}
+    assert 10 - low >= 1.95 * 2 * variance["null v"] ** 0.5, "the rows without a label may all be elsewhere"

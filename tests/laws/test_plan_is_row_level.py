@@ -308,7 +308,7 @@ def expected_answer(query, kept, quoted):
 
 @pytest.mark.parametrize("resize", [None, (40, 1), (20, 2)])
 def test_exact_answers_are_those_of_a_loop_over_the_rows(resize):
-    @settings(max_examples=40)
+    @settings(max_examples=100)
     @given(data=rows, case=cases(imputed=resize is not None))
     @example([(None, None, None, None)], IMPUTED_CATEGORY)
     @example([("z", None, 1, 1.0)], NULLABLE_AGAIN)

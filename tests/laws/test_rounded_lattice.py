@@ -256,5 +256,13 @@ def test_what_is_said_of_a_general_lattice_is_true(sigma2):
             assert ((chances[:, None] * (np.abs(points) > wide)).sum(axis=0) <= 1 - float(level) + 1e-9).all()
 
 
+def test_a_cell_of_three_axes_depends_on_all_nodes_of_those_taken_apart_first():
+    """2 x 3 x 3: in the sum over the first axis f is 2 · 2/3 or 2 · 1/2 times the same; a slice of nine falls into 8 | 1."""
+    summed = 2 * (Fraction(2, 3) + Fraction(1, 2)) ** 2
+    path = Fraction(1, 2) * (Fraction(8, 9) + sum(Fraction(k, k + 1) for k in range(1, 8)))
+    least = 4 * (summed + path) / nearest_plane.scale_of(Fraction(6))
+    assert nearest_plane_laws._fine_grid(Fraction(6), (2, 3, 3), 1) >= least
+
+
 def test_intervals_cover_whatever_the_level():
     assert (nearest_plane_laws.margins_half_widths(Fraction(3), (3, 3), 1, 1 - Fraction(1, 10**12)) > 8).all()

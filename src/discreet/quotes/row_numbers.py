@@ -93,6 +93,8 @@ class RowsChoice:
 
     def _told(self, name: str) -> str:
         best = self.best(name)
+        if _finite(_whole(best.errors, name)) is None:
+            return f"{name}: ±{_whole(self.direct, name):.6g} without a resize; not stated with one"
         resized = f"±{_whole(best.errors, name):.6g} (n = {best.rows:,}, proportion {decimal_text(best.proportion)})"
         return f"{name}: ±{_whole(self.direct, name):.6g} without a resize, {resized} with the best that was tried"
 

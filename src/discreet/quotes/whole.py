@@ -21,6 +21,7 @@ from discreet.quotes.groups import middle, size_words
 from discreet.quotes.moved import Moved, moved_by
 from discreet.quotes.off import Off, Rows, all_rows, count_off, is_stated, known_rows, off_by, resized_rows
 from discreet.statistics.base import Statistic, groupings_of
+from discreet.statistics.quantile import orders_of
 from discreet.statistics.recipe import RANKS, GroupSize, Noises, Recipe, in_a_group
 
 __all__ = [
@@ -250,7 +251,10 @@ def _error(quote: Quoted, line: QuotedLine, found: Mapping[str, Assumed], group:
 def _off(plan: Plan, one: Statistic, found: Mapping[str, Assumed], rows: Rows) -> Off | None:
     """How far a statistic is off, 0 where it is of the table as recorded; None where no form is known."""
     if (covers := covered_by(plan, one)) != PREPARED:
-        return replace(_NONE, anywhere=_anywhere(plan, one, found, rows)) if covers == ANYWHERE else _NONE
+        if covers != ANYWHERE:
+            return _NONE
+        # The error of a quantile is that of its number; its interval reaches farther, and to the ends of leaves.
+        return None if orders_of(one) else replace(_NONE, anywhere=_anywhere(plan, one, found, rows))
     if rows.resize is None and not any(_is_changed(plan, column) for column in _read_by(one)):
         return _NONE
     if not is_stated(one.kind, rows):

@@ -113,6 +113,14 @@ def test_with_any_answer_the_range_of_answers_stands_beside_the_noise() -> None:
     assert "any answers of those who gave none: a range of 45000" in str(found)
 
 
+def test_how_far_the_interval_of_a_quantile_with_any_answer_reaches_is_not_stated() -> None:
+    """The error of a quantile is that of its number; the ends of its interval reach farther."""
+    quoted = quote(WHOLE.agg(dp.median("income", **SKIP)).original("anywhere"), dp.ZCDP("0.5"))
+    found = quoted.assuming(nulls="0.1")
+    assert found.of("median_income").whole is not None
+    assert found.of("median_income_original").whole is None
+
+
 def test_a_range_of_both_tails_is_cut_at_all_values() -> None:
     """Shares of the two tails are at most 1 together."""
     quoted = asked(dp.mean("profit", **SKIP), table=WHOLE.clamp({"profit": (-10, 10)}))
