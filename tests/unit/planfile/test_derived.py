@@ -314,6 +314,13 @@ def test_a_derivation_that_cannot_be_computed_takes_no_release_away(
     assert f"share could not be derived: {found['failed']}" in render(release)
 
 
+def test_a_mean_over_a_sum_of_counts_that_totals_may_make_public_is_not_refused(tmp_path: Path) -> None:
+    plan = ONE.replace('"add-remove"', '"replace-one"\nrows = 800') + "[invariants]\ntotals = [['area']]\n"
+    under = "{ of = 'count', by = ['area'] }"
+    asked = load_plan(folder(tmp_path, plan + f"[[derive]]\nname = 'x'\nratio = 'mean_visits'\nunder = {under}\n"))
+    assert [one.name for one in asked.orders[0].derive] == ["x"]
+
+
 @pytest.mark.parametrize("per", ["1e400", "1.79e308", "1e-400"])
 def test_a_number_beyond_all_doubles_takes_no_release_away(tmp_path: Path, per: str) -> None:
     release = dp.Release.load(released(tmp_path, ONE + SHARE.replace("100", f"'{per}'")))

@@ -8,6 +8,7 @@ derivation that cannot be carried out is recorded with the reason.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 from discreet.domain.about import About
@@ -130,6 +131,7 @@ def outline(called: tuple[str, str], plan: Plan, texts: Sequence[About] = ()) ->
     labels = columns_of_plan(plan)
     shown = find_printed(labels, all_rows(labels))
     columns: list[dict[str, Any]] = [column_json(one.name, one.values(all_rows(labels), shown)) for one in labels]
+    sums = _perhaps_public([one["values"] for one in columns])
     rows = len(columns[0]["values"]) if columns else 1
     main = [one for one in plan.answered if not groupings_of(one)]
     columns += [
@@ -148,6 +150,7 @@ def outline(called: tuple[str, str], plan: Plan, texts: Sequence[About] = ()) ->
             "statistics": [_line(plan, one) for one in plan.answered],
             "interval": {"level": text(LEVEL), "hold": plan.intervals, "covers": covers(plan)},
             "columns": columns,
+            "known_sums": sums,
             "frames": [],
             "about": [one.of(called[1]).only(used).to_json() for one in texts],
         }
@@ -158,6 +161,16 @@ def _queries(plan: Plan) -> list[str]:
     """The words of every query of the plan, in a release without exact totals."""
     recipes = recipes_of(Asked(plan, plan.facts, None))
     return [query.words() for query in dict.fromkeys(query for one in recipes for query, _ in one.queries)]
+
+
+def _perhaps_public(keys: Sequence[Sequence[object]]) -> list[dict[str, Any]]:
+    """Every sum of counts over some of the group columns as public: exact totals may make it so, which is not known here."""
+    found = []
+    for some in (one for size in range(len(keys)) for one in combinations(keys, size)):
+        labels = [*zip(*some, strict=True)] or [()] * len(keys[0])
+        places = {label: place for place, label in enumerate(dict.fromkeys(labels))}
+        found.append({"labels": [places[label] for label in labels], "totals": [0] * len(places)})
+    return found
 
 
 def _line(plan: Plan, one: Statistic) -> dict[str, Any]:
