@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from itertools import combinations, product
-from math import prod
+from math import log, prod, sqrt
 
 import numpy as np
 import polars as pl
@@ -129,6 +129,20 @@ def test_the_certified_interval_of_a_sum_covers_every_population():
         held[design] = float(chances @ (np.abs(values - true) <= half))
     assert held[dp.CertifiedPoissonDesign()] >= 0.95
     assert held[POISSON] < 0.95, "five persons are too few for a normal approximation"
+
+
+def test_the_certified_half_width_is_the_inequality_solved_by_bisection():
+    """The largest V that is not refuted by the squares Q, V − √(2BVL) ≤ Q, in Bernstein's inequality for the sum."""
+    sample = PEOPLE[:3]
+    found, _ = variances(dp.weighted_sum("x", BY, design=dp.CertifiedPoissonDesign(), **SKIP), [sample])
+    squares, greatest, failing = sum((w - 0.5) ** 2 * x * x for x, _, w in sample), 3.5**2 * 6**2, 0.05 / 4
+    low, high = 0.0, 1e6
+    for _ in range(100):
+        middle = (low + high) / 2
+        possible = middle - sqrt(2 * greatest * middle * log(1 / failing)) <= squares
+        low, high = (middle, high) if possible else (low, middle)
+    half = sqrt(2 * low * log(2 / failing)) + 4 * 6 * log(2 / failing) / 3
+    assert 1.959964 * found[0] ** 0.5 + 0.5 == pytest.approx(half, rel=1e-4)
 
 
 @pytest.mark.usefixtures("unshifted")
