@@ -18,7 +18,8 @@ from discreet.statistics.recipe import Answers, GroupSize
 
 from .replay import cubes_of
 
-SCHEMA = dp.Schema(x=dp.Number(-3, 9), y=dp.Number(0, 4, "0.5"), s=dp.Category(["a", "b"]))
+SCHEMA = dp.Schema(x=dp.Number(-3, 9), y=dp.Number(0, 4, "0.5"), w=dp.Number(1, 4, "0.5"), s=dp.Category(["a", "b"]))
+BY = dp.Weight("w", most=4)
 ASKED = {
     "count": dp.count(),
     "sum": dp.sum("x", nulls="skip"),
@@ -29,6 +30,8 @@ ASKED = {
     "covariance": dp.covariance("x", "y", nulls="skip"),
     "joint variance": dp.variance("x", interval="joint", nulls="skip"),
     "joint std": dp.std("y", interval="joint", nulls="skip"),
+    "weighted sum": dp.weighted_sum("x", BY, nulls="skip"),
+    "weighted share": dp.weighted_share(BY, nulls="skip"),
 }
 SIZES = (3, 40, 200)
 EXTREMES = ((0, 0), (12, 8), (12, 0))
@@ -40,7 +43,7 @@ def groups(rows: int, nulls: int) -> Iterator[list[dict[str, Any]]]:
     for one, other in product(EXTREMES, repeat=2):
         for many in sorted({0, 1, rows // 2}):
             drawn = [one] * (rows - many) + [other] * many + [(None, None)] * nulls
-            yield [{"x": x, "y": y, "s": 0} for x, y in drawn]
+            yield [{"x": x, "y": y, "w": 6 if y else 0, "s": 0} for x, y in drawn]
 
 
 def half_widths(quoted: Any, rows: list[dict[str, Any]]) -> Iterator[float]:
@@ -60,7 +63,7 @@ def half_widths(quoted: Any, rows: list[dict[str, Any]]) -> Iterator[float]:
 def worst(name: str, spend: Any, expect: int, *, rows: int, nulls: int = 0, others: int = 0) -> tuple[float, float]:
     """The widest half-width of a group of these rows and so many null ones, and the bound for the expected size."""
     quoted = quote(dp.Table(SCHEMA, dp.AddRemove()).group_by("s").agg(ASKED[name]), spend, expect=(expect,))
-    rest = [{"x": 4, "y": 2, "s": 1}] * others
+    rest = [{"x": 4, "y": 2, "w": 0, "s": 1}] * others
     found = max(width for own in groups(rows, nulls) for width in half_widths(quoted, [*own, *rest]))
     (size,) = quoted.sizes
     return found, quoted.errors(size)[quoted.lines[0].statistic.name]
