@@ -131,7 +131,7 @@ def untouched(folder: Path) -> list[str]:
     return sorted(one.name for one in folder.iterdir())
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(15)
 @pytest.mark.parametrize(("command", "path"), [case[:2] for case in CASES], ids=[case[2] for case in CASES])
 def test_a_path_that_will_not_do_is_refused_in_one_sentence(
     folder: Path, command: Callable[[str], list[str]], path: str

@@ -270,6 +270,7 @@ def every_call_fails_in_turn(folder: Path, seam: str, stride: int, variant: int 
         nth += stride
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("seam", "stride"),
     [

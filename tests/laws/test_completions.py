@@ -128,6 +128,7 @@ def still(asked):
     return replace(asked, lines=tuple(replace(one, level=Fraction(0)) for one in asked.lines))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("added", [True, False], ids=["add-remove", "replace-one"])
 @pytest.mark.parametrize("by", [[], ["g"]], ids=["whole", "groups"])
 def test_without_noise_the_ends_are_those_of_the_worst_completions(by, added, without_noise):
@@ -215,12 +216,14 @@ def least_coverage(spend, statistic, neighbours, tables):
     return worst
 
 
+@pytest.mark.one_in(7)
 @pytest.mark.parametrize("spend", [dp.PureDP("0.5"), dp.PureDP(1), dp.PureDP(3), dp.ZCDP("0.5"), dp.ZCDP(2)], ids=str)
 @pytest.mark.parametrize("statistic", [dp.mean("v", **SKIP), dp.sum("v", **SKIP)], ids=["mean", "sum"])
 def test_both_ends_hold_the_worst_completions_with_95_percent_for_every_table(spend, statistic):
     assert least_coverage(spend, statistic, "replace-one", TINY) >= 0.95 - 2e-6
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("spend", [dp.PureDP(3), dp.ZCDP(2)], ids=str)
 @pytest.mark.parametrize("statistic", [dp.mean("v", **SKIP), dp.sum("v", **SKIP)], ids=["mean", "sum"])
 def test_the_same_where_the_number_of_rows_is_private(spend, statistic):
@@ -289,6 +292,7 @@ def test_the_number_of_nulls_is_free_beside_the_known_values():
 # Ends of quantiles and variances ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("by", "added", "spend"),
     [([], True, dp.PureDP(2)), ([], False, dp.ZCDP("0.5")), (["g"], True, dp.ZCDP("0.5")), (["g"], False, dp.PureDP(2))],

@@ -286,6 +286,7 @@ def test_what_is_imputed_is_free_beside_what_is_known():
     assert loss_of_rows(quoted, (0, 6)) == Fraction(1, 2)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("neighbours", [dp.AddRemove(), dp.ReplaceOne(rows=60)], ids=["add-remove", "replace-one"])
 def test_the_interval_of_the_prepared_mean_holds_it_where_values_are_imputed(neighbours):
     """Its count is public, or the sum of the known rows and of the others; draws of all noises together."""

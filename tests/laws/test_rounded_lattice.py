@@ -132,6 +132,7 @@ def drawn(case, sigma2, size):
     return rounded_margins(sigma2, shape, system_bits(), depth=depth, blocks=size).reshape(size, -1)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("sigma2", [Fraction(1, 3), Fraction(2)])
 @pytest.mark.parametrize("case", CASES)
 def test_draws_have_the_law(case, sigma2):
@@ -218,6 +219,7 @@ def test_half_widths_cover_and_few_are_wider_than_need_be(shape, depth, sigma2, 
         assert ((sample <= wide - 2).mean(axis=0) < float(level)).all()
 
 
+@pytest.mark.one_in(7)
 @pytest.mark.parametrize("sigma2", ["0.02", "0.1", "0.25", "0.5", "1"])
 @pytest.mark.parametrize("case", CASES)
 def test_what_is_said_of_narrow_noise_is_true_and_near(case, sigma2):

@@ -39,6 +39,7 @@ def measured(script: Any, make: Any, spend: Any) -> list[tuple[str, float, float
     return list(script.coverage(make(people, MANY, generator), people, spend, DRAWS, generator))
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("spend", SPENDS, ids=str)
 @pytest.mark.parametrize("name", ["poisson", "by_size", "simple", "stratified", "clustered", "certified"])
 def test_intervals_hold_the_number_of_the_population(script: Any, name: str, spend: Any) -> None:

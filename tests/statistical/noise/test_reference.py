@@ -22,7 +22,7 @@ CASES = [
 ]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(("law", "draw", "parameter"), CASES)
 def test_the_reference_follows_its_law_and_not_its_neighbours(law, draw, parameter, fits) -> None:
     bits, exact = system_bits(), Fraction(parameter)

@@ -15,6 +15,8 @@ from discreet.ledger.drafts import keyed_hash
 from discreet.ledger.records import Entry, entry_body, entry_digest
 from discreet.ledger.store import Store
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 KEY = bytes(range(32))
 RELEASES = [
     ("ab", "c", b"d"),

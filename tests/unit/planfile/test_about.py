@@ -14,6 +14,8 @@ from discreet.planfile.about import about_file
 from discreet.planfile.faults import faults_of
 from discreet.planfile.tree import read_toml
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 BASE = plan_text("about")
 ABOUT = """
 [about]

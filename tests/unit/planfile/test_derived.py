@@ -18,6 +18,8 @@ from discreet.planfile.tree import read_toml
 from discreet.releases.derived import in_documents, requests
 from discreet.releases.derived.in_documents import outline
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 DATA = """
 [data]
 dataset = "visits"

@@ -11,6 +11,8 @@ from tests.builders import plan_text, run
 
 from .plans import SMALL, changed, load, refused
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 PLAN = plan_text("computed")
 
 

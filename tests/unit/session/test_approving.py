@@ -25,6 +25,8 @@ from discreet.ledger.consents import is_about
 from discreet.releases.document import Release
 from discreet.session.orders import Order
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 SCHEMA = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 10))
 ROWS = pl.DataFrame({"g": ["x"] * 60 + ["y"] * 40, "v": [3] * 100})
 

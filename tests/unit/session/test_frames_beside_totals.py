@@ -11,6 +11,8 @@ from discreet.statistics.counted import PublicCells
 
 from .with_totals import FRAME, STATES, TABLE, session
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 SPEND = "1/2"
 KEPT, EXACT = "add up to the published ones", "are the published ones"
 APART = "do not match the published ones"

@@ -22,6 +22,8 @@ from discreet.statistics import population
 from discreet.statistics.population_tails import Part, beyond, quotients_within, sums_within
 from discreet.statistics.recipe import Answers
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 SCHEMA = dp.Schema(
     x=dp.Number(0, 6), z=dp.Number(1, 3), w=dp.Number(1, 4, step="0.5"), s=dp.Category(["a", "b"], required=True)
 )
@@ -238,6 +240,7 @@ DESIGNS = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("word", DESIGNS)
 def test_columns_documents_quotes_and_reports_say_what_the_interval_rests_on(word):
     design, says = DESIGNS[word]

@@ -21,6 +21,8 @@ from discreet.engines.duckdb.csv_lines import row_blocks, split_line
 from discreet.errors import ArgumentError, SourceError
 from discreet.planfile.read import load_plan
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 SCHEMA = dp.Schema(g=dp.Category(["ä", "b"]), v=dp.Number(0, 100, "0.5"), i=dp.Category([1, 7]))
 ROWS = [("ä", "1,5", "7"), ("b", "20", "1,0"), ("ä", "3.5", "x"), ("b", "-8", "")]
 

@@ -30,6 +30,8 @@ from discreet.engines.sources import is_view
 from discreet.engines.urls import fill_in
 from discreet.errors import SourceError
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 pytest.importorskip("adbc_driver_postgresql")
 
 TABLE = """
