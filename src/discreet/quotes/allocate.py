@@ -244,7 +244,7 @@ def _refuse_known(asked: Asked, query: Query, change: Change) -> None:
 
 
 def _is_determined(asked: Asked, query: Query) -> bool:
-    """True if the totals determine the answer: nobody is in a cell, or they say how many have each combination that it reads."""
+    """True if the totals determine the answer: nobody is anywhere, or they say how many have each combination it reads."""
     plan = asked.plan
     read = [*query.columns(), *(group.column for group in plan.group_by)]
     read += [step.column for step in conditions_of(plan.steps)]
