@@ -336,6 +336,7 @@ def test_an_error_of_the_system_that_nobody_expects_is_one_sentence(folder: Path
 # What drivers spill -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_has_spilled_is_removed_by_the_next(folder: Path) -> None:
     code = (
         "import os, sys; from pathlib import Path; from discreet.engines.spill import new_spill_folder\n"

@@ -36,6 +36,7 @@ def test_a_command_that_is_killed_at_some_system_calls_is_finished_by_the_same_c
     tally.update({name: counts[name] for name in ("kills", "finished at no further charge", "lost in drawing")})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stride", [3301, pytest.param(1511, marks=pytest.mark.slow)])
 def test_a_command_that_brings_a_demand_and_is_killed_is_finished_with_its_signatures(
     folder: Path, tally: Counter[str], stride: int

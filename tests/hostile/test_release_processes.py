@@ -56,6 +56,7 @@ def test_children_of_a_fork_and_spawned_processes_draw_noise_of_their_own(folder
     assert alone(folder, "noise_after_a_draw", 8, 4) == 13
 
 
+@pytest.mark.slow
 def test_sessions_are_killed_race_have_no_room_and_draw_after_a_fork(folder: Path, tally: Counter[str]) -> None:
     assert alone(folder, "few_of_each") == 5 + 1 + 3
     tally.update({"faults": 2, "kills": 5, "races": 1})

@@ -413,6 +413,7 @@ print(os.waitstatus_to_exitcode(os.wait()[1]), os.path.exists(f"{folder}/out"))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_saving_in_a_child_without_the_threads_of_polars_is_refused(tmp_path: Path) -> None:
     command = [sys.executable, "-c", SAVED, str(tmp_path)]

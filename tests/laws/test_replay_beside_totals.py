@@ -85,6 +85,7 @@ def replay_beside_totals(examples: int):
     return recorded
 
 
+@pytest.mark.slow
 def test_semi_adjacent_tables_are_answered_alike():
     recorded = replay_beside_totals(30)
     assert len(recorded) >= 12

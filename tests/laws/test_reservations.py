@@ -40,6 +40,7 @@ def test_every_order_of_steps_and_crashes_keeps_the_law(names: tuple[str, ...], 
     assert explore(names, processes, lives, Rules(), MOST) > 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("names", "lives"), [(("a",), 3), pytest.param(("a", "b"), 2, marks=pytest.mark.exhaustive)])
 def test_a_lock_that_says_of_the_living_that_they_are_dead_costs_charges_and_draws_nothing_twice(
     names: tuple[str, ...], lives: int

@@ -65,6 +65,7 @@ def test_examples_run(program, printed):
         assert words in output
 
 
+@pytest.mark.slow
 def test_four_times_the_budget_halves_the_error(printed):
     """A half-width depends on the noisy count by a few per cent; 18 misses of 60, at 5 % each, have a chance below 1e-9."""
     rows = [line.split() for line in printed("accuracy.py").splitlines()[3:]]

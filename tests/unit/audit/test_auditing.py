@@ -95,6 +95,7 @@ def test_an_audit_says_what_it_found():
     assert shown["profile"][0].keys() == {"epsilon", "delta_claimed", "delta_found", "attack"}
 
 
+@pytest.mark.slow
 def test_a_table_that_is_drawn_anew_in_every_run_has_a_hundredth_of_the_runs():
     resized = REPLACED.impute(FILLED).resize(50, proportion="0.5").group_by("g").agg(dp.count())
     found = audit(resized, dp.PureDP(30), runs=40_000)

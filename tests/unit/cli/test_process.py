@@ -35,6 +35,7 @@ def test_the_exit_codes_of_the_process(folder: Path) -> None:
     assert wrong.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_terminal_without_greek_letters_gets_its_release(folder: Path) -> None:
     command = [sys.executable, "-m", "discreet", "release", "plan.toml", "--out", "out"]
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}

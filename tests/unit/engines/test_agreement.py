@@ -272,6 +272,7 @@ def as_read(case: Case, source: str) -> Case:
     return Case(case.plan, dict.fromkeys(case.header, TEXT), rows)
 
 
+@pytest.mark.slow
 def test_the_strategy_reaches_every_part_of_a_layout() -> None:
     """A strategy that never made moments, cuts or imputed keys could not fail."""
     seen: set[str] = set()

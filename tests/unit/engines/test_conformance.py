@@ -44,7 +44,7 @@ MOST = {*TABLES} - {*list(TABLES)[::4]}
     ("source", "without"),
     [
         ("parquet", WIDE | VARIED | MOST | TEXTS - {"words", "control characters in text"}),
-        ("comma_separated", NOT_CSV | MOST),
+        pytest.param("comma_separated", NOT_CSV | MOST, marks=pytest.mark.slow),
         pytest.param("comma_separated", NOT_CSV, marks=pytest.mark.slow),
         pytest.param("relation", set(TABLES) - WIDE, marks=pytest.mark.slow),
         pytest.param("parquet", WIDE | VARIED | {"column names"}, marks=pytest.mark.slow),

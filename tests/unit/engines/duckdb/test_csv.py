@@ -379,6 +379,7 @@ with dp.Session("[ab].csv", schema, dataset="d", ledger=":memory:", budget=dp.ZC
 """
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_columns_take_no_hundred_thousand_looks_at_each(tmp_path):
     """Looking through all names for each name takes minutes: the limit here is far from what it takes, and from that.
 

@@ -184,6 +184,7 @@ def test_files_of_another_kind_are_refused_when_they_are_opened(
     assert shown in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_packed_file_that_is_cut_is_the_constant_error(tmp_path: Path) -> None:
     whole = gzip.compress(("g,v,i\n" + "".join(f"b,{n % 7},{n * n}\n" for n in range(300_000))).encode())
     (tmp_path / "a.csv.gz").write_bytes(whole[: len(whole) // 2])

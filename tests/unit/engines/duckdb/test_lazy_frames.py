@@ -32,6 +32,7 @@ def failing(frame: pl.DataFrame) -> pl.DataFrame:
     raise ValueError(f"a value of the rows: {frame}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tables", [SOME, pytest.param(MORE, marks=pytest.mark.slow)], ids=["some", "more"])
 def test_it_conforms(tables: set[str]) -> None:
     def opened(header: Header, rows: Sequence[Sequence[object]]) -> Engine:

@@ -176,6 +176,7 @@ SOME = {"words", "booleans"}
 FIRST, SECOND = (set(sorted(ALL - SOME)[place::4]) for place in (0, 2))  # all of them in both ways take about 10 minutes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("few", "some"),
     [

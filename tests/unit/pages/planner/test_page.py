@@ -191,6 +191,7 @@ def test_a_data_set_in_the_ledger_is_fixed(folder):
     assert 'data-what="spend"' not in html
 
 
+@pytest.mark.slow
 def test_a_plan_that_asks_too_much_can_be_planned_still(folder, page):
     text = (folder / "plan.toml").read_text(encoding="utf-8").replace('"1/10"', '"0.7"')
     (folder / "much.toml").write_text(text, encoding="utf-8")
@@ -221,6 +222,7 @@ def test_a_budget_for_a_population_is_written_as_that_of_the_file(folder, page):
     assert again.neighbours.sampled == dp.WithoutReplacement(of=10 * rows)
 
 
+@pytest.mark.slow
 def test_a_page_that_cannot_be_written_is_refused(folder):
     code, _ = run("plan.toml", "--html", "nowhere/page.html")
     assert code == 2

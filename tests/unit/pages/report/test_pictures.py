@@ -184,6 +184,7 @@ main()
 PLAN = plan_text("quoted")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems do not limit address space")
 def test_a_limit_of_address_space_ends_no_release(tmp_path):
     """V8 ends its process where it may not reserve what it wants; that process is not the one that was charged."""
