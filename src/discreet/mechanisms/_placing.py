@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from discreet.errors import InternalError
 from discreet.totals.structure import Blocks, Structure, Tables
 
-__all__ = ["by_block", "into", "is_paired", "mean_of_blocks", "order_of", "put_in_place", "two_rows"]
+__all__ = ["by_block", "draw_tables", "into", "is_paired", "mean_of_blocks", "order_of", "put_in_place", "two_rows"]
 
 
 def put_in_place(cells: int, order: NDArray[np.int64], values: NDArray[Any]) -> NDArray[Any]:
@@ -39,6 +39,17 @@ def mean_of_blocks(structure: Blocks, of_size: Callable[[int], float]) -> float:
     sizes, times = np.unique(structure.sizes, return_counts=True)
     total = sum(int(times[i]) * int(size) * of_size(int(size)) for i, size in enumerate(sizes))
     return float(total / max(1, structure.size))
+
+
+def draw_tables(structure: Tables, draw: Callable[[tuple[int, ...], int, int], NDArray[Any]]) -> NDArray[Any]:
+    """The noise of all cells; tables of equal shape are drawn together, by their shape, depth and number."""
+    shapes: dict[tuple[int, ...], list[NDArray[np.int64]]] = {}
+    for table in structure.tables:
+        shapes.setdefault(table.order.shape, []).append(table.order)
+    noise: NDArray[Any] = np.zeros(structure.cells, dtype=np.int64)
+    for (*shape, depth), orders in shapes.items():
+        noise = into(noise, np.stack(orders).ravel(), draw(tuple(shape), depth, len(orders)).ravel())
+    return noise
 
 
 def is_paired(structure: Tables) -> bool:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError, unreachable
 from discreet.exact.numbers import text
-from discreet.mechanisms._placing import by_block, into, put_in_place
+from discreet.mechanisms._placing import by_block, draw_tables, put_in_place
 from discreet.mechanisms.adding import add
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
 from discreet.mechanisms.losses import audit_lattice, copy_structure, squared_loss
@@ -55,7 +55,12 @@ class LatticeGaussian:
 
                 return put_in_place(structure.cells, order, sum_zero_gaussian(self.sigma2, sizes, bits))
             case Tables():
-                return _sample_tables(structure, self.sigma2, bits)
+                from discreet.noise.lattice.margin_gaussian import margins_gaussian
+
+                return draw_tables(
+                    structure,
+                    lambda shape, depth, blocks: margins_gaussian(self.sigma2, shape, bits, depth=depth, blocks=blocks),
+                )
             case Kernel(order=order):
                 from discreet.noise.lattice.klein import lattice_gaussian
 
@@ -140,20 +145,6 @@ def _candidates(answer: Answer, sensitivity: Sensitivity, guarantee: Guarantee) 
         found = LatticeGaussian(answer.lattice.structure, sigma2)
         if found.can_be_drawn():
             yield found
-
-
-def _sample_tables(structure: Tables, sigma2: Fraction, bits: Bits) -> NDArray[Any]:
-    """Tables of equal shape are drawn together."""
-    from discreet.noise.lattice.margin_gaussian import margins_gaussian
-
-    shapes: dict[tuple[int, ...], list[NDArray[np.int64]]] = {}
-    for table in structure.tables:
-        shapes.setdefault(table.order.shape, []).append(table.order)
-    noise = np.zeros(structure.cells, dtype=np.int64)
-    for (*shape, depth), orders in shapes.items():
-        drawn = margins_gaussian(sigma2, tuple(shape), bits, depth=depth, blocks=len(orders))
-        noise = into(noise, np.stack(orders).ravel(), drawn.ravel())
-    return noise
 
 
 def lattice_of_kernel(structure: Kernel) -> Any:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError, unreachable
 from discreet.exact.numbers import text
-from discreet.mechanisms._placing import into, mean_of_blocks, put_in_place
+from discreet.mechanisms._placing import draw_tables, mean_of_blocks, put_in_place
 from discreet.mechanisms.adding import add
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
 from discreet.mechanisms.lattice_gaussian import LatticeGaussian, lattice_of_kernel
@@ -53,14 +53,17 @@ class RoundedLattice:
 
     def sample(self, bits: Bits) -> NDArray[Any]:
         """One draw for all cells of the request; 0 outside the structure."""
-        from discreet.noise.lattice.nearest_plane import rounded_lattice, rounded_sum_zero
+        from discreet.noise.lattice.nearest_plane import rounded_lattice, rounded_margins, rounded_sum_zero
 
         structure = self.structure
         match structure:
             case Blocks(sizes=sizes, order=order):
                 return put_in_place(structure.cells, order, rounded_sum_zero(self.sigma2, sizes, bits))
             case Tables():
-                return _sample_tables(structure, self.sigma2, bits)
+                return draw_tables(
+                    structure,
+                    lambda shape, depth, blocks: rounded_margins(self.sigma2, shape, bits, depth=depth, blocks=blocks),
+                )
             case Kernel(order=order):
                 drawn = rounded_lattice(lattice_of_kernel(structure), self.sigma2, bits)
                 return put_in_place(structure.cells, order, drawn)
@@ -147,20 +150,6 @@ def _candidates(answer: Answer, sensitivity: Sensitivity, guarantee: Guarantee) 
     found = RoundedLattice(structure, sigma2)
     if found.can_be_drawn():
         yield found
-
-
-def _sample_tables(structure: Tables, sigma2: Fraction, bits: Bits) -> NDArray[Any]:
-    """Tables of equal shape are drawn together."""
-    from discreet.noise.lattice.nearest_plane import rounded_margins
-
-    shapes: dict[tuple[int, ...], list[NDArray[np.int64]]] = {}
-    for table in structure.tables:
-        shapes.setdefault(table.order.shape, []).append(table.order)
-    noise: NDArray[Any] = np.zeros(structure.cells, dtype=np.int64)
-    for (*shape, depth), orders in shapes.items():
-        drawn = rounded_margins(sigma2, tuple(shape), bits, depth=depth, blocks=len(orders))
-        noise = into(noise, np.stack(orders).ravel(), drawn.ravel())
-    return noise
 
 
 ROUNDED_LATTICE = Mechanism((_WORDS,), _candidates)

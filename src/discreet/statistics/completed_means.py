@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.cube.queries import Query
 from discreet.exact.numbers import float_up
-from discreet.statistics.completions import BEYOND, Missing, wide
+from discreet.statistics.completions import BEYOND, Missing, queries_of_parts, wide
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.recipe import Answers, CountTable, GroupSize, Noises, Statements, in_a_group
 from discreet.statistics.tilted_means import placed
@@ -43,8 +43,7 @@ class CompletedMeanRecipe:
 
     @property
     def queries(self) -> tuple[tuple[Query, Fraction], ...]:
-        sums = tuple((query, weight) for query, _, weight in self.total.parts)
-        return ((self.missing.known, self.beside), *((query, self.nulls) for query in self.missing.asked), *sums)
+        return queries_of_parts(self.total, self.missing, known=self.beside, nulls=self.nulls)
 
     def error(self, noises: Noises, rows: int) -> float:
         return float_up(self._largest(noises) * abs(self.total.unit) / rows)

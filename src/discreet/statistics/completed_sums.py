@@ -12,7 +12,7 @@ import numpy as np
 from discreet.cube.cells import Integers
 from discreet.cube.queries import Query
 from discreet.exact.numbers import common_denominator, float_up
-from discreet.statistics.completions import BEYOND, Missing, Terms, half_width_of, wide
+from discreet.statistics.completions import BEYOND, Missing, Terms, half_width_of, queries_of_parts, wide
 from discreet.statistics.estimate import Estimate, outward
 from discreet.statistics.recipe import Answers, CountTable, GroupSize, Noises, Statements
 from discreet.statistics.totals import Parts
@@ -39,8 +39,7 @@ class CompletedSumRecipe:
 
     @property
     def queries(self) -> tuple[tuple[Query, Fraction], ...]:
-        sums = tuple((query, weight) for query, _, weight in self.total.parts)
-        return ((self.missing.known, self.beside), *((query, self.nulls) for query in self.missing.asked), *sums)
+        return queries_of_parts(self.total, self.missing, known=self.beside, nulls=self.nulls)
 
     @property
     def _scale(self) -> int:

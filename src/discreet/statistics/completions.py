@@ -21,8 +21,20 @@ from discreet.noise.single.sums import SumOfNoises
 from discreet.statistics.base import Asked
 from discreet.statistics.outer import Outer
 from discreet.statistics.recipe import Answers, Noises
+from discreet.statistics.totals import Parts
 
-__all__ = ["BEYOND", "Missing", "NoisyNulls", "PublicRows", "Terms", "find_missing", "half_width_of", "outer_of", "wide"]
+__all__ = [
+    "BEYOND",
+    "Missing",
+    "NoisyNulls",
+    "PublicRows",
+    "Terms",
+    "find_missing",
+    "half_width_of",
+    "outer_of",
+    "queries_of_parts",
+    "wide",
+]
 
 BEYOND = " at either end, beyond what those who gave no answer may have answered"
 """The words after the error of an interval that holds with any answer."""
@@ -110,6 +122,14 @@ def find_missing(asked: Asked, column: str | None) -> Missing:
     if public is not None and public.rows is not None:
         return PublicRows(query, public.rows)
     return NoisyNulls(query, NullCount(query.column), outer_of(asked))
+
+
+def queries_of_parts(
+    total: Parts, missing: Missing, *, known: Fraction, nulls: Fraction
+) -> tuple[tuple[Query, Fraction], ...]:
+    """The queries behind a sum in parts and the rows without a value; `known` and `nulls` are the weights of both counts."""
+    sums = tuple((query, weight) for query, _, weight in total.parts)
+    return ((missing.known, known), *((query, nulls) for query in missing.asked), *sums)
 
 
 def outer_of(asked: Asked) -> Outer:

@@ -44,6 +44,13 @@ class Factor:
         nearest = 0 if low <= 0 <= high else min(abs(low), abs(high))
         return nearest**self.power, max(abs(low), abs(high)) ** self.power
 
+    @property
+    def largest(self) -> int:
+        """No intermediate integer of `integers` is larger."""
+        # The parts of an integer, |first| and |slope|·width, are at most this before they cancel.
+        found: int = max(1, abs(self.first) + abs(self.slope) * self.width) ** max(1, self.power)
+        return found
+
     def words(self) -> str:
         """The numbers of the column that are added up."""
         return {1: self.column, 2: f"squares of {self.column}"}.get(self.power, f"{self.column} to the {self.power}")
@@ -110,7 +117,4 @@ class PairSum:
     @property
     def _largest(self) -> int:
         """No intermediate integer of a row is larger: a factor, a power, a product, or the remainder less the shift."""
-        # The parts of an integer, |first| and |slope|·width, are at most this before they cancel.
-        sizes = [max(1, abs(one.first) + abs(one.slope) * one.width) for one in (self.x, self.y)]
-        found: int = sizes[0] ** max(1, self.x.power) * sizes[1] ** max(1, self.y.power) + abs(self.shift)
-        return found
+        return self.x.largest * self.y.largest + abs(self.shift)

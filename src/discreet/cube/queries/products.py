@@ -75,6 +75,4 @@ class ProductSum:
     @property
     def _largest(self) -> int:
         """No intermediate integer of a row is larger."""
-        # The parts of an integer, |first| and |slope|·width, are at most this before they cancel.
-        sizes = [max(1, abs(one.first) + abs(one.slope) * one.width) ** max(1, one.power) for one in self.factors]
-        return int(prod(sizes))
+        return prod(one.largest for one in self.factors)

@@ -91,15 +91,16 @@ def check_derivations(
         ArgumentError: one cannot be carried out, as far as can be known before the release.
     """
     dataset, name_of_own = own
-    taken = set(_names_in(requests[name_of_own]))
+    taken, outlines = set(_names_in(requests[name_of_own])), dict[str, Release]()
     for one in asked:
         names = {f"{name}{end}" for name in one.columns() for end in ("", "_low", "_high")}
         if names & taken:
             again = printed(min(names & taken))
             raise ArgumentError(f"name={printed(one.name)}: {again} is in the release already; choose another name")
         taken |= names
-        used = {operand.release for operand in one.operands if operand.known is None}
-        compute(one, {name: outline((dataset, name), _request(requests, name), texts) for name in used})
+        for name in {operand.release for operand in one.operands if operand.known is None} - outlines.keys():
+            outlines[name] = outline((dataset, name), _request(requests, name), texts)
+        compute(one, outlines)
 
 
 def _request(requests: Mapping[str, Plan], name: str) -> Plan:
