@@ -81,6 +81,13 @@ def areas() -> Case:
     )
 
 
+def pairs() -> Case:
+    columns = {"a": 3, "b": 3, "c": 3}
+    return Case(
+        "all two-way margins of a 3 × 3 × 3 table", dp.Margins(("a", "b"), ("a", "c"), ("b", "c")), columns, dp.count()
+    )
+
+
 def means() -> Case:
     title = f"totals of 10 groups, means of numbers up to 100,000 in groups of {GROUP_ROWS:,} rows"
     return Case(title, dp.Totals("group"), {"group": 10}, dp.mean("wage"))
@@ -98,10 +105,14 @@ CASES: dict[str, Callable[[], Case]] = {
         f"margins-{rows}x{columns}": partial(margins, rows, columns)
         for rows, columns in ((2, 2), (2, 3), (3, 3), (3, 4), (5, 5), (10, 10), (50, 50))
     },
-    "margins-3x3-by-2": partial(margins, 3, 3, beside=2),
+    **{
+        f"margins-{size}x{size}-by-{beside}": partial(margins, size, size, beside=beside)
+        for size, beside in ((2, 3), (3, 2), (5, 2), (10, 5))
+    },
     "areas-15x9x24": areas,
     "margins-2^3": partial(margins, 2, 2, 2),
     "margins-2^6": partial(margins, *(2,) * 6),
+    "pairs-3x3x3": pairs,
     "means": means,
 }
 

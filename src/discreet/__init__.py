@@ -16,10 +16,12 @@ if _typing.TYPE_CHECKING:
     from discreet.approvals.demand import Demand
     from discreet.approvals.signing import Approval, approve
     from discreet.domain.about import About, Labels
+    from discreet.domain.areas import DerivedColumn, Hierarchy
     from discreet.domain.columns import Category, Date, Number
     from discreet.domain.draws import Poisson, WithoutReplacement
     from discreet.domain.geojson import read_map
     from discreet.domain.groups import bins
+    from discreet.domain.identifiers import Identifier
     from discreet.domain.imputation import Normal, Uniform, Weights
     from discreet.domain.maps import Map
     from discreet.domain.neighbours import AddRemove, ReplaceOne
@@ -39,7 +41,7 @@ if _typing.TYPE_CHECKING:
         SchemaError,
         SourceError,
     )
-    from discreet.invariants import Impossible, Invariants, LinearInvariant, Margins, Occupied, Totals
+    from discreet.invariants import Impossible, Invariants, LinearInvariant, Margins, Occupied, Sums, Totals
     from discreet.plan.plan import Plan
     from discreet.plan.table import Table
     from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
@@ -54,18 +56,27 @@ if _typing.TYPE_CHECKING:
     from discreet.releases.derived.result import Derived
     from discreet.releases.document import Release
     from discreet.releases.guarantee import Guarantee
+    from discreet.releases.hypotheses.differences import test_difference
+    from discreet.releases.hypotheses.independence import test_independence
+    from discreet.releases.hypotheses.means import test_means
+    from discreet.releases.hypotheses.proportions import test_proportion
+    from discreet.releases.hypotheses.result import Tested
     from discreet.releases.quality import Quality
     from discreet.releases.views import consistent
     from discreet.session.extracting import extract
     from discreet.session.session import Session
     from discreet.statistics.correlation import correlation
+    from discreet.statistics.correlations import correlations
     from discreet.statistics.count_tables import tables
     from discreet.statistics.counts import count
     from discreet.statistics.covariance import covariance
     from discreet.statistics.designs import CertifiedPoissonDesign, DesignEffect, PoissonDesign, ReplacementDesign
     from discreet.statistics.histograms import histogram
     from discreet.statistics.means import mean
+    from discreet.statistics.persons import persons
+    from discreet.statistics.principal_components import principal_components
     from discreet.statistics.quantile import median, quantiles
+    from discreet.statistics.regression import regression
     from discreet.statistics.shares import share
     from discreet.statistics.sums import sum_of as sum  # noqa: A004 (the statistic is called sum)
     from discreet.statistics.survey_weights import Weight
@@ -92,9 +103,12 @@ __all__ = [
     "Date",
     "Demand",
     "Derived",
+    "DerivedColumn",
     "DesignEffect",
     "DiscreetError",
     "Guarantee",
+    "Hierarchy",
+    "Identifier",
     "Impossible",
     "InternalError",
     "Invariants",
@@ -124,7 +138,9 @@ __all__ = [
     "SchemaError",
     "Session",
     "SourceError",
+    "Sums",
     "Table",
+    "Tested",
     "Totals",
     "Uniform",
     "Weight",
@@ -141,6 +157,7 @@ __all__ = [
     "consistent",
     "constants",
     "correlation",
+    "correlations",
     "count",
     "covariance",
     "extract",
@@ -148,14 +165,21 @@ __all__ = [
     "mean",
     "median",
     "numbers",
+    "persons",
     "poststratified",
+    "principal_components",
     "quantiles",
     "ratio",
     "read_map",
+    "regression",
     "share",
     "std",
     "sum",
     "tables",
+    "test_difference",
+    "test_independence",
+    "test_means",
+    "test_proportion",
     "variance",
     "weighted_mean",
     "weighted_ratio",
@@ -187,6 +211,10 @@ _HOMES = {
         "SchemaError",
         "SourceError",
     ),
+    "discreet.domain.areas": (
+        "DerivedColumn",
+        "Hierarchy",
+    ),
     "discreet.domain.about": (
         "About",
         "Labels",
@@ -204,6 +232,7 @@ _HOMES = {
         "LinearInvariant",
         "Margins",
         "Occupied",
+        "Sums",
         "Totals",
     ),
     "discreet.domain.imputation": (
@@ -238,6 +267,11 @@ _HOMES = {
     "discreet.releases.derived.result": ("Derived",),
     "discreet.releases.document": ("Release",),
     "discreet.releases.guarantee": ("Guarantee",),
+    "discreet.releases.hypotheses.differences": ("test_difference",),
+    "discreet.releases.hypotheses.independence": ("test_independence",),
+    "discreet.releases.hypotheses.means": ("test_means",),
+    "discreet.releases.hypotheses.proportions": ("test_proportion",),
+    "discreet.releases.hypotheses.result": ("Tested",),
     "discreet.releases.quality": ("Quality",),
     "discreet.domain.reading": ("CsvFiles",),
     "discreet.domain.columns": (
@@ -245,17 +279,22 @@ _HOMES = {
         "Date",
         "Number",
     ),
+    "discreet.domain.identifiers": ("Identifier",),
     "discreet.domain.schema": ("Schema",),
     "discreet.session.extracting": ("extract",),
     "discreet.session.session": ("Session",),
     "discreet.statistics.correlation": ("correlation",),
+    "discreet.statistics.correlations": ("correlations",),
     "discreet.statistics.count_tables": ("tables",),
     "discreet.statistics.counts": ("count",),
+    "discreet.statistics.persons": ("persons",),
     "discreet.statistics.covariance": ("covariance",),
     "discreet.statistics.designs": ("CertifiedPoissonDesign", "DesignEffect", "PoissonDesign", "ReplacementDesign"),
     "discreet.statistics.histograms": ("histogram",),
     "discreet.statistics.means": ("mean",),
+    "discreet.statistics.principal_components": ("principal_components",),
     "discreet.statistics.quantile": ("median", "quantiles"),
+    "discreet.statistics.regression": ("regression",),
     "discreet.statistics.shares": ("share",),
     "discreet.statistics.sums": ("sum",),
     "discreet.statistics.survey_weights": ("Weight",),

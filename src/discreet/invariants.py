@@ -15,6 +15,7 @@ from discreet.domain.schema import Schema
 from discreet.errors import SchemaError, printed
 from discreet.exact.on_demand import on_demand
 from discreet.totals.description import Description
+from discreet.totals.magnitude_cells import coefficients_of
 from discreet.totals.reading import read_cells, read_coefficients, read_columns, read_list
 from discreet.totals.statements import ImpossibleStatement, LinearStatement, OccupiedStatement, TotalsStatement
 
@@ -40,6 +41,7 @@ __all__ = [
     "Occupied",
     "PublishedTotals",
     "SemiAdjacency",
+    "Sums",
     "Totals",
     "disclosures",
     "is_vacuous",
@@ -150,3 +152,17 @@ def LinearInvariant(  # noqa: N802
             raise SchemaError(f"LinearInvariant: name {printed(name)} must be printable text")
     rows = tuple(read_coefficients(row, names, name) for name, row in coefficients.items())
     return Invariants((LinearStatement(names, tuple(coefficients), rows),))
+
+
+def Sums(column: str, schema: Schema, by: Sequence[str] | str = ()) -> Invariants:  # noqa: N802
+    """The sum of a number over all rows; with `by`, over the rows of each group. A row without the number adds nothing.
+
+    It is the `LinearInvariant` whose coefficients are the values of the column. Alongside `by` publish how many rows each
+    group has: `Totals("sex") + Sums("age", schema, by="sex")`.
+
+    Raises:
+        SchemaError: a column that is not declared, or named twice.
+        ArgumentError: not a number column, more than 10,000 values or 1,000,000 cells, values without a common unit.
+    """
+    names = read_columns((*read_list(by, "Sums"), column), "Sums")
+    return LinearInvariant(names, coefficients_of(names, schema))

@@ -46,12 +46,12 @@ def guarantees(law: Law, shift: int, measure: Measure) -> bool:
             return all(delta <= measure.delta_at(one) + _ROUNDING for one, delta in deltas)
 
 
-def assert_half_widths(noise: Noise, cells: np.ndarray, chances: np.ndarray) -> None:
-    """They cover, and none is two too wide; `cells` are vectors of noise, shape (points, cells), with their chances."""
+def assert_half_widths(noise: Noise, cells: np.ndarray, chances: np.ndarray, excess: int = 2) -> None:
+    """They cover, and none is `excess` too wide; `cells` are vectors of noise, shape (points, cells), with their chances."""
     for level in (Fraction(1, 2), Fraction(95, 100), Fraction(999, 1000)):
         widths = np.broadcast_to(np.asarray(noise.half_widths(level)), cells.shape[1:])
         inside = chances @ (np.abs(cells) <= widths)
-        nearer = chances @ (np.abs(cells) <= widths - 2)
+        nearer = chances @ (np.abs(cells) <= widths - excess)
         assert (inside >= float(level) - _ROUNDING).all()
         assert (nearer < float(level)).all()
 

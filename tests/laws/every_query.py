@@ -31,6 +31,7 @@ from discreet.cube.queries import (
     RowCount,
     Squares,
     TableCounts,
+    VectorSum,
     WeightedSum,
 )
 from discreet.cube.trees import Tree
@@ -42,6 +43,8 @@ from discreet.quotes.allocate import changes_of, quote
 from discreet.quotes.quote import Quote
 
 from . import literal_rows
+from .derived_cases import DERIVED, plans_of_derived, queries_of_derived
+from .every_vector import plans_of_vectors, vectors
 from .literal_choices import choices_changed
 from .literal_intervals import intervals_changed
 
@@ -85,7 +88,7 @@ class Case:
         """Why the declared sensitivity may be more than any row reaches; empty where it has to be exact."""
         query, where = self.query, [group.column for group in self.plan.group_by]
         where += [step.column for step in conditions_of(self.plan.steps)]
-        if set(where) & set(columns(query)):
+        if {_source(name) for name in where} & {_source(name) for name in columns(query)}:
             return "a row's value and its cell hang together: the worst value may not occur in every cell"
         if len({cell for cell, _ in placed(self.plan) if cell is not None}) < self.plan.layout.cells:
             return "a clamp or a condition has left a cell that nobody can be in"
@@ -95,6 +98,8 @@ class Case:
             return "a squared factor steps over 0, which counts as the least square"
         if isinstance(query, ProductSum) and any(map(factor_steps_over_zero, query.factors)):
             return "a squared factor steps over 0, which counts as the least square"
+        if isinstance(query, VectorSum) and any(is_squared(part) for part in query.parts):
+            return "squares are charged as if they and the products were farthest apart at once"
         if isinstance(query, QuantileCodes) and (query.size == 1 or query.at[0] in (0, Fraction(1, 10))):
             return "choices at the ends of the data, or between less than two codes, move less than one in the middle"
         if isinstance(query, QuantileIntervals):
@@ -102,6 +107,15 @@ class Case:
             if len(codes & set(range(query.centres.low, query.centres.low + 4))) < 4 or query.at != (Fraction(1, 2),):
                 return "a margin moves less between a few codes, or where q is not 1/2"
         return ""
+
+
+def _source(name: str) -> str:
+    """The column of the source that decides the value."""
+    return DERIVED[name][0] if name in DERIVED else name
+
+
+def is_squared(part: object) -> bool:
+    return any(isinstance(one, Factor) and one.power == 2 for one in part.factors)
 
 
 def steps_over_zero(query: Squares) -> bool:
@@ -128,6 +142,8 @@ def columns(query: object) -> list[str]:
         return [query.x.column, query.y.column]
     if isinstance(query, ProductSum):
         return [one.column for one in query.factors]
+    if isinstance(query, VectorSum):
+        return list(query.known)
     if isinstance(query, QuantileIntervals):
         return [query.centres.column]
     if isinstance(query, Excess):
@@ -148,7 +164,10 @@ def records(plan: Plan) -> list[dict[str, object]]:
     """All rows of the prepared table that a row of the source can become, whatever is drawn for its nulls."""
     found: dict[tuple[object, ...], dict[str, object]] = {}
     names = list(plan.schema.columns)
-    for values in product(*(raw_values(plan.schema[name]) for name in names)):
+    read = [name for name in names if name not in DERIVED]
+    for raw in product(*(raw_values(plan.schema[name]) for name in read)):
+        cells = dict(zip(read, raw, strict=True))
+        values = [DERIVED[name][1].get(cells[DERIVED[name][0]]) if name in DERIVED else cells[name] for name in names]
         laws = [literal_rows.after_steps(plan, name, value) for name, value in zip(names, values, strict=True)]
         before = literal_rows.before_steps(plan, "v", values[names.index("v")]) if plan.target is not None else {}
         for final in product(*laws):
@@ -380,8 +399,12 @@ def cases(neighbours: dp.AddRemove | dp.ReplaceOne, upper: int) -> Iterator[Case
         yield from (Case(plan, query) for query in pairs(plan))
     for plan in plans_of_triples(neighbours, upper):
         yield from (Case(plan, query) for query in triples(plan))
+    for plan in plans_of_vectors(neighbours, upper):
+        yield from (Case(plan, query) for query in vectors(plan))
     for plan in plans_of_originals(neighbours, upper):
         yield from (Case(plan, query) for query in sums_in_parts(plan))
+    for plan in plans_of_derived(neighbours):
+        yield from (Case(plan, query) for query in queries_of_derived(plan))
 
 
 # The table as recorded --------------------------------------------------------------------------------------------------

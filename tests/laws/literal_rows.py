@@ -30,6 +30,7 @@ from discreet.cube.queries import (
     RowCount,
     Squares,
     TableCounts,
+    VectorSum,
     WeightedSum,
 )
 from discreet.domain.groups import CategoryGroup, group_labels
@@ -142,6 +143,18 @@ def times(factors: Sequence[Factor], record: dict[str, object]) -> list[tuple[in
     return [(0, 0, prod((one.first + one.slope * (record[one.column] - one.low)) ** one.power for one in factors))]
 
 
+def multiplied(part: object, plan: Plan, record: dict[str, object]) -> int:
+    """The product of numbers, in their powers, and of the integers of categories."""
+    found = 1
+    for one in part.factors:
+        value = record[one.column]
+        if isinstance(one, Factor):
+            found *= (one.first + one.slope * (value - one.low)) ** one.power
+        else:
+            found *= dict(one.values).get(plan.schema[one.column].values.index(value), 0)
+    return found
+
+
 def parts(query: object, plan: Plan, record: dict[str, object]) -> list[tuple[int, int, int]]:
     """What a record adds within its cell: level, coordinate and amount."""
     match query:
@@ -157,6 +170,10 @@ def parts(query: object, plan: Plan, record: dict[str, object]) -> list[tuple[in
             return [(0, 0, added - shift) for _, _, added in parts(ProductSum((x, y)), plan, record)]
         case ProductSum(factors=factors):
             return times(factors, record)
+        case VectorSum(parts=own, known=known):
+            if any(record[name] is None for name in known):
+                return []
+            return [(level, 0, one.times * multiplied(one, plan, record)) for level, one in enumerate(own)]
         case Excess(recorded=raw, clamped=cut):
             both = [parts(one, plan, record) for one in (raw, cut)]
             return [(0, 0, both[0][0][2] - both[1][0][2])] if all(both) else []

@@ -22,7 +22,7 @@ import discreet as dp
 from discreet.cube.queries import QUERIES as EVERY_QUERY
 from discreet.cube.queries import Dispersion, PairSum, ProductSum, QuantileCodes, QuantileIntervals, Squares
 from discreet.domain.groups import CategoryGroup, Group, group_of, is_complete
-from discreet.domain.neighbours import AddRemove, Neighbours, ReplaceOne
+from discreet.domain.neighbours import AddRemove, AddRemovePersons, Neighbours, ReplaceOne
 from discreet.domain.steps import Step, conditions_of, step_json
 from discreet.engines.kind import EngineKind
 from discreet.engines.reference import ReferenceEngine
@@ -31,8 +31,6 @@ from discreet.errors import InternalError
 from discreet.mechanisms import (
     MECHANISMS,
     NOISES,
-    ExponentialIntervals,
-    ExponentialQuantiles,
     Lattice,
     Sensitivity,
     Vector,
@@ -43,15 +41,17 @@ from discreet.mechanisms import (
     registry,
     words_of,
 )
+from discreet.mechanisms.correlated_lattice import CORRELATED_LATTICE, CorrelatedLattice
 from discreet.mechanisms.gaussian import GaussianNoise
 from discreet.mechanisms.held import HeldCells
-from discreet.mechanisms.k_norm import K_NORM, KNormLaplace
+from discreet.mechanisms.k_norm import K_NORM
 from discreet.mechanisms.laplace import LAPLACE, LaplaceNoise
 from discreet.mechanisms.lattice_gaussian import LatticeGaussian
 from discreet.mechanisms.losses import copy_structure
+from discreet.mechanisms.projected_laplace import PROJECTED_LAPLACE, ProjectedLaplace
 from discreet.mechanisms.quantile_choice import QUANTILE_CHOICE
 from discreet.mechanisms.rounded_lattice import RoundedLattice
-from discreet.mechanisms.sum_zero import SUM_ZERO, PairedLaplace, SumZeroLaplace
+from discreet.mechanisms.sum_zero import SUM_ZERO
 from discreet.noise.bits import system_bits
 from discreet.pages.report.promise import comparison_words, detection_words, figures_of, measure_words
 from discreet.pages.report.words import title_words
@@ -72,12 +72,14 @@ from discreet.statistics.registry import by_word
 from discreet.totals.components import components_of, splits_of
 from discreet.totals.exact_totals import alive_cells, equations_of, exact_totals_of
 from discreet.totals.statements import ExactStatement, cells_of, statement_json, statements_by_kind
-from discreet.totals.structure import Blocks, Kernel, Structure, Table, Tables
+from discreet.totals.structure import Structure
 
 from .every_noise import assert_described
 from .every_query import Case, cases
+from .noise_examples import BLOCKS, CHOSEN, OF_NOISES, STRUCTURES, UNTIED
 
-HALF = Fraction(1, 2)
+HALF, ONE = Fraction(1, 2), Sensitivity(1, 1)
+
 SCHEMA = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 3), w=dp.Number(0, 2), u=dp.Number(1, 2))
 TABLE = dp.Table(SCHEMA, dp.ReplaceOne(rows=3))
 SKIP = {"nulls": "skip"}
@@ -105,7 +107,7 @@ def test_every_query_says_what_it_is(kind: type) -> None:
         assert least <= most
     assert query.widths()
     assert min(query.widths()) >= 1
-    assert {name.split(" as ")[0] for name in query.columns()} <= {"g", "u", "v", "w"}
+    assert {name.split(" as ")[0] for name in query.columns()} <= {"g", "u", "v", "w", "area", "side", "half"}
     assert query.nullable(case.plan.facts) in {True, False}
     assert query.contribution()
     assert case.declared.within.l1 >= 0
@@ -117,28 +119,6 @@ def test_every_query_says_what_it_is(kind: type) -> None:
 def test_no_two_queries_are_called_the_same() -> None:
     names = {case.query.words() for case in QUERIES.values()}  # type: ignore[attr-defined]
     assert len(names) == len(EVERY_QUERY) == len(QUERIES)
-
-
-BLOCKS = Blocks(4, np.arange(4), np.array([2, 2]), None)
-PAIR = Tables(6, (Table(np.arange(6).reshape(2, 3, 1), None),))
-SQUARE = Tables(9, (Table(np.arange(9).reshape(3, 3, 1), None),))
-KERNEL = Kernel(3, np.arange(3), np.array([[1, 1, 1], [1, 2, 3]]))
-STRUCTURES = {type(one): one for one in (BLOCKS, PAIR, KERNEL)}
-
-
-OF_NOISES: dict[type, tuple[Any, str, str]] = {
-    LaplaceNoise: (LaplaceNoise(Fraction(2)), "pure-dp", "scale = Δ₁ / ε"),
-    GaussianNoise: (GaussianNoise(Fraction(4)), "zcdp", "σ² = Δ₂² / (2ρ)"),
-    HeldCells: (HeldCells(3, np.array([0, 2]), GaussianNoise(Fraction(4))), "gdp", "σ² = Δ₂² / μ²"),
-    SumZeroLaplace: (SumZeroLaplace(BLOCKS, Fraction(2)), "pure-dp", "scale = Δ₁ / ε"),
-    PairedLaplace: (PairedLaplace(PAIR, Fraction(2)), "pure-dp", "scale = Δ₁ / (2ε)"),
-    LatticeGaussian: (LatticeGaussian(SQUARE, Fraction(50)), "zcdp", "σ² = Δ₂² / (2ρ)"),
-    RoundedLattice: (RoundedLattice(SQUARE, Fraction(6)), "gdp", "σ² = Δ₂² / μ²"),
-    KNormLaplace: (KNormLaplace(KERNEL, np.array([[1, -2, 1], [-1, 2, -1]]), HALF), "pure-dp", "ε"),
-    ExponentialQuantiles: (ExponentialQuantiles(4, 1, (HALF,), HALF), "zcdp", "range² = 8ρ / Δ₂²"),
-    ExponentialIntervals: (ExponentialIntervals(4, 1, (HALF,), HALF), "zcdp", "range² = 8ρ / Δ₂²"),
-}
-CHOSEN = {ExponentialQuantiles, ExponentialIntervals}  # nothing is added; what is drawn depends on the records
 
 
 def test_every_noise_and_every_lattice_is_here() -> None:
@@ -185,7 +165,7 @@ def test_noise_that_keeps_totals_is_never_taken_for_independent_noise(kind: type
     else:
         with pytest.raises(InternalError, match="not independent"):
             law_of_cell(law)
-        assert law.keeps_totals == (kind not in CHOSEN)
+        assert law.keeps_totals == (kind not in UNTIED)
         assert not law.everywhere
         assert law.held is None
 
@@ -203,7 +183,11 @@ def test_every_noise_that_is_added_tells_an_audit_its_loss_or_its_law(kind: type
         towards = known.loss(np.array([[1.0, -1.0], [0.0, 0.0]]), np.array([1.0, -1.0]))
         assert towards[0] < towards[1]  # the nearer the other answer, the less does it speak for this one
     assert (known.ties is None) == (law.independent is not None)
-    rounded = isinstance(law_of_cell(law), dp.noise.RoundedGaussian) if law.independent else kind is RoundedLattice
+    rounded = (
+        isinstance(law_of_cell(law), dp.noise.RoundedGaussian)
+        if law.independent
+        else kind in {RoundedLattice, CorrelatedLattice}
+    )
     assert known.is_gdp == rounded
     assert np.asarray(law.half_widths(HALF)).flat[known.noisy] >= 0
     copied = known.copied(np.arange(9), 3)
@@ -226,8 +210,9 @@ STATISTICS = {
         dp.count(),
         dp.share(),
         *(make("v", **SKIP) for make in (dp.sum, dp.mean, dp.variance, dp.std, dp.median)),
-        dp.covariance("v", "w", **SKIP),
-        dp.correlation("v", "w", **SKIP),
+        *(make("v", "w", **SKIP) for make in (dp.covariance, dp.correlation)),
+        dp.regression("v", ["w", "u"], **SKIP),
+        *(make(["v", "w"], **SKIP) for make in (dp.correlations, dp.principal_components)),
         dp.weighted_sum("v", dp.Weight("w", most=100), **SKIP),
         dp.weighted_mean("v", dp.Weight("w", most=100), **SKIP),
         dp.weighted_share(dp.Weight("w", most=100), **SKIP),
@@ -331,7 +316,7 @@ def test_every_measure_is_here() -> None:
 RELATIONS = {AddRemove: AddRemove(2), ReplaceOne: ReplaceOne(5, 2)}
 
 
-@pytest.mark.parametrize("kind", get_args(Neighbours))
+@pytest.mark.parametrize("kind", RELATIONS)
 def test_every_relation_has_changes_copies_and_json(kind: type) -> None:
     relation = RELATIONS[kind]
     change = change_of(1, 1, at_once=2, parts=6, cells=2, nullable=True, skipped=True, neighbours=relation)
@@ -343,7 +328,7 @@ def test_every_relation_has_changes_copies_and_json(kind: type) -> None:
 
 
 def test_every_relation_is_here_and_promises_something_of_its_own() -> None:
-    assert set(RELATIONS) == members_of(Neighbours)
+    assert {*RELATIONS, AddRemovePersons} == members_of(Neighbours)  # what one row does is no law of persons
     promises = set()
     for relation in RELATIONS.values():
         asked = quote(dp.Table(SCHEMA, relation).agg(dp.count("v")), PureDP(1))
@@ -354,7 +339,7 @@ def test_every_relation_is_here_and_promises_something_of_its_own() -> None:
 
 
 FILLED = TABLE.clamp({"v": (1, 2)}).clamp({"g": ["x"]}).impute({"v": dp.Uniform(), "g": dp.Weights({"x": 1})}).resize(3)
-STEPS = FILLED.where({"v": (1, 1), "g": ["x"]}).steps + TABLE.sample("1/2").steps + TABLE.sample(rows=1).steps
+STEPS = FILLED.where({"v": (1, 1), "g": ["x"]}).steps + TABLE.sample("1/2").steps + TABLE.sample(rows=1).bound(rows=2).steps
 
 INVARIANTS = (
     dp.Totals("g")
@@ -447,11 +432,21 @@ ASKED = quote(dp.Table(SCHEMA, dp.AddRemove()).agg(dp.count()), PureDP(1))
 FOREIGN: dict[str, Callable[[Any], object]] = {
     "sums of 0 on a foreign lattice": lambda one: list(SUM_ZERO.candidates(_on(one), Sensitivity(1, 1), PureDP(1))),
     "a hull on a foreign lattice": lambda one: list(K_NORM.candidates(_on(one), Sensitivity(1, 1), PureDP(1))),
+    "a projection on a foreign lattice": lambda one: list(
+        PROJECTED_LAPLACE.candidates(_on(one), Sensitivity(1, 1), PureDP(1))
+    ),
+    "projected half-widths on a foreign lattice": lambda one: ProjectedLaplace(_shaped(one), Fraction(1)).half_widths(HALF),
+    "a projected variance on a foreign lattice": lambda one: ProjectedLaplace(_shaped(one), Fraction(1)).variance(),
+    "a projected draw on a foreign lattice": lambda one: ProjectedLaplace(_shaped(one), Fraction(1)).sample(system_bits()),
     "copies of a foreign lattice": lambda one: copy_structure(one, np.arange(1), 1),
     "half-widths on a foreign lattice": lambda one: LatticeGaussian(_shaped(one), Fraction(1)).half_widths(HALF),
     "a Gaussian on a foreign lattice": lambda one: LatticeGaussian(_shaped(one), Fraction(1)).can_be_drawn(),
     "rounded half-widths on a foreign lattice": lambda one: RoundedLattice(_shaped(one), Fraction(1)).half_widths(HALF),
     "a rounded draw on a foreign lattice": lambda one: RoundedLattice(_shaped(one), Fraction(1)).sample(system_bits()),
+    "correlated noise on a foreign lattice": lambda one: list(CORRELATED_LATTICE.candidates(_on(one), ONE, GDP(1))),
+    "correlated half-widths on a foreign lattice": lambda one: _correlated(one).half_widths(HALF),
+    "the variance of correlated noise on a foreign lattice": lambda one: _correlated(one).variance(),
+    "a correlated draw on a foreign lattice": lambda one: _correlated(one).sample(system_bits()),
     "row targets": lambda one: row_targets(ASKED.plan, one, None),
     "conditions": lambda one: conditions_of([one]),
     "completeness of a group": lambda one: is_complete(_named(one), ASKED.plan.facts),
@@ -473,6 +468,10 @@ def _shaped(one: Any) -> Any:
     return one
 
 
+def _correlated(one: Any) -> CorrelatedLattice:
+    return CorrelatedLattice(_shaped(one), Fraction(1), Fraction(1), listed=True)
+
+
 def _named(one: Any) -> Any:
     one.column = "v"
     return one
@@ -490,7 +489,7 @@ def _beside(part: Any) -> Any:
 
 
 def _component(part: Any) -> Any:
-    (one,) = components_of(dp.Totals("g"))
+    (one,) = components_of(dp.Totals("g"), SCHEMA)
     return replace(one, parts=(_parted(part),))
 
 

@@ -158,7 +158,7 @@ def test_counts_of_frames_differ_within_lattice_and_sensitivity(name):
 MUTANTS = {
     "null rows are counted": (
         "known values of the totals, exact",
-        Mutant(view_module, "view_of", "np.where(codes == NULL, -1, place)", "place"),
+        Mutant(view_module, "_places_of", "np.where(_codes_of(plan, name, known) == NULL, -1, place)", "place"),
     ),
     "bins that leave rows out are taken for all": (
         "a histogram that leaves rows out",

@@ -22,7 +22,7 @@ from discreet.mechanisms import Sensitivity
 from discreet.mechanisms.laplace import LaplaceNoise
 from discreet.noise.bits import system_bits
 from discreet.privacy.coordinates import coordinates
-from discreet.quotes import allocate, statuses
+from discreet.quotes import allocate, one_row, statuses
 from discreet.quotes.allocate import quote
 from discreet.releases.assemble import estimate_statistics
 from discreet.releases.evaluate import exact_answers, noisy_answers
@@ -310,7 +310,7 @@ def test_the_interval_of_the_prepared_mean_holds_it_where_values_are_imputed(nei
 def test_a_sum_of_what_is_drawn_changes_where_the_column_is_null_alone():
     asked = quote(in_parts((0, 3), True, [], (dp.sum("v"),), dp.ReplaceOne(rows=5)), dp.ZCDP(1))
     (drawn,) = [one.query for one in asked.measured if isinstance(one.query, ImputedSum)]
-    row = allocate._OneRow(cells=1, skipped=False, neighbours=dp.ReplaceOne(rows=5))
+    row = one_row._OneRow(cells=1, skipped=False, neighbours=dp.ReplaceOne(rows=5), kept=frozenset())
     facts = asked.plan.facts
     found = statuses._by_status(drawn, drawn.change(row, facts), facts, lambda query, known: query.change(row, known))
     assert found.known.within == Sensitivity(0, 0)

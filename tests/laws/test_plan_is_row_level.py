@@ -33,6 +33,7 @@ from discreet.cube.queries import (
     RowCount,
     Squares,
     TableCounts,
+    VectorSum,
 )
 from discreet.domain.groups import group_labels
 from discreet.domain.steps import Clamp
@@ -71,6 +72,8 @@ MAKERS = {
     "std": lambda column: dp.std(column, nulls="skip"),
     "covariance": lambda column: dp.covariance(*column, nulls="skip"),
     "correlation": lambda column: dp.correlation(*column, nulls="skip"),
+    "regression": lambda columns: dp.regression(columns[0], columns[1:], nulls="skip"),
+    "correlations": lambda columns: dp.correlations(columns, nulls="skip"),
     "median": lambda column: dp.median(column, nulls="skip", interval=1),
     "chosen": lambda column: dp.median(column, nulls="skip").alias(f"chosen_{column}"),
     "around": lambda column: dp.median(column, nulls="skip", interval="chosen").alias(f"around_{column}"),
@@ -134,7 +137,8 @@ def bins_or_name(column):
 
 
 VALUED = ["sum", "mean", "variance", "std", "median", "chosen", "around", "quantiles", "histogram"]
-PAIRED = [("covariance", ("v", "w")), ("correlation", ("w", "v"))]
+PAIRED = [("covariance", ("v", "w")), ("correlation", ("w", "v")), ("correlations", ("v", "w"))]
+PAIRED += [("regression", columns) for columns in (("v", "w"), ("w", "s"), ("v", "w", "s", "b"))]
 TABLES = ((("s",), ("b", "v")), (("w", "s"),), (("v",), ("w",), ("b",)))
 
 
@@ -166,6 +170,7 @@ VARIANCE = Case((("impute", "v"),), asked=(("variance", "v"),))
 APART = Case(
     (*(("impute", column) for column in "sbvw"),), asked=(("median", "v"), ("histogram", "w"), ("count", "s")), apart=True
 )
+VECTOR = Case((*(("impute", column) for column in "svw"),), asked=(("regression", ("v", "w", "s")),))
 ONE_COLUMN = Case((("impute", "v"),), ("v",), ("v",), (("count", "v"), ("mean", "v"), ("sum", "w")))
 
 
@@ -239,6 +244,9 @@ def contributed(query, row, quoted):
             return [] if place is None else [(0, place, 1)]
         case PairSum():
             return paired(query, row)
+        case VectorSum():
+            known = all(row[column] is not None for column in query.known)
+            return [(level, 0, multiplied(part, row)) for level, part in enumerate(query.parts) if known]
     value = row[query.column]
     if value is None:
         return []
@@ -264,6 +272,18 @@ def paired(query, row):
         twice = 2 * code_in(factor.column, value) - factor.low - last
         added *= (twice if factor.width % 2 else twice // 2) ** factor.power
     return [(0, 0, added - query.shift)]
+
+
+def multiplied(part, row):
+    """The multiplier of a sum of a vector times its numbers from their midpoints and the integers of its categories."""
+    added = part.times
+    for factor in part.factors:
+        if factor.column in EDGES:
+            twice = 2 * code_in(factor.column, row[factor.column]) - 2 * factor.low - factor.width
+            added *= (twice if factor.width % 2 else twice // 2) ** factor.power
+        else:
+            added *= dict(factor.values).get(SCHEMA[factor.column].values.index(row[factor.column]), 0)
+    return added
 
 
 def in_units(value, quoted, query):
@@ -313,6 +333,7 @@ def test_exact_answers_are_those_of_a_loop_over_the_rows(resize):
     @example([(None, None, None, None)], IMPUTED_CATEGORY)
     @example([("z", None, 1, 1.0)], NULLABLE_AGAIN)
     @example([("x", True, 1, 1.0)], ONE_COLUMN)
+    @example([("x", True, 1, 1.0), ("y", None, 4, 0.5)], VECTOR)
     @example([("x", True, 1, 1.0), ("x", True, 4, 1.0), ("x", True, None, 0.5)], VARIANCE)
     @example([("x", True, 1, 1.0), (None, True, None, None), ("y", False, 4, None)], APART)
     def check(data, case):

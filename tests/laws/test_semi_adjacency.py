@@ -9,18 +9,22 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from itertools import product
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
 
 import discreet as dp
 from discreet.invariants import Impossible, Invariants, LinearInvariant, Margins, Occupied, Totals
+from discreet.totals import adjacency
 from discreet.totals.adjacency import semi_adjacency
 from discreet.totals.cells import domain_size, levels
+from discreet.totals.magnitudes import Magnitude, rows_of_sums
 from discreet.totals.published import totals_of_counts
 
 from .fibres import SCHEMA, computed, costs, fibres, largest_cost, moves, norms, x
+
+pytestmark = pytest.mark.one_in(4)  # the others run with make test-slow
 
 
 def literal(tables):
@@ -220,6 +224,55 @@ BOUNDS = [
 ]
 
 
+def sum_of(column, *coefficients):
+    """The sum of these coefficients of the levels x0, x1, …, null of a column."""
+    return LinearInvariant(column, {"s": dict(zip(x(*range(len(coefficients) - 1), -1), coefficients, strict=True))})
+
+
+def sums_by(group, column, *coefficients, groups=2):
+    """The same sum for each level of a group."""
+    rows = {}
+    for number, level in enumerate(x(*range(groups - 1), -1)):
+        cells = [(level, label) for label in x(*range(len(coefficients) - 1), -1)]
+        rows[f"s{number}"] = dict(zip(cells, coefficients, strict=True))
+    return LinearInvariant([group, column], rows)
+
+
+SUMS = [
+    sum_of("a4", 1, 2, 3, 0),
+    sum_of("a4", -2, 2, 4, 0),
+    sum_of("a4", 3, 4, 5, 0) + Impossible("a4", cells=[None]),
+    Totals("b2") + sums_by("b2", "a4", 1, 2, 3, 0),
+    Totals("b3") + sums_by("b3", "a3", 1, 2, 0, groups=3),
+    Totals("b2", only=["x0"]) + LinearInvariant(["b2", "a3"], {"s": {("x0", "x0"): 1, ("x0", "x1"): 2}}),
+]
+
+
+GAPS = [sum_of("a4", 1, 2, 4, 0), sum_of("a4", 1, 2, 5, 0), Totals("b2") + sums_by("b2", "a4", 1, 2, 5, 0)]
+
+
+ACROSS = [
+    Totals("a2", "b2") + Occupied("a2", "c3"),
+    Totals("a2", "b2") + Occupied("a2", "c3", only=[x(0, 0), x(0, 1)]),
+    Totals("a2", "b2") + Occupied("a2", "c3", only=[x(0, 0), x(0, 1), x(-1, 0), x(-1, 1)]),
+    Totals("a2", "b2") + Occupied("a2", "c4", only=[x(0, 0), x(0, 1), x(0, 2)]),
+    Totals("a2", "b3") + Occupied("a2", "c2"),
+    Totals("a2", "b2") + Totals("b2") + Occupied("a2", "c3") + Occupied("a2"),
+]
+
+
+WITHIN = [
+    Margins("a2", "b2") + Occupied("a2", "b2", only=[x(0, 0)]),
+    Margins("a3", "b3") + Occupied("a3", "b3", only=[x(0, 0)]),
+    Margins("a3", "b3") + Occupied("a3", "b3", only=[x(0, 0), x(1, 1)]),
+    Margins("a2", "b2", "c2") + Occupied("a2", "b2", "c2", only=[x(0, 0, 0)]),
+    Margins("a2", "b2") + Occupied("a2", "b2", "c2", only=[x(0, 0, 0), x(-1, 0, -1)]),
+    Margins(["a2", "b2"], ["b2", "c2"]) + Occupied("a2", "b2", "c2", only=[x(0, 0, 0)]),
+    Margins("a3", "b3") + Impossible("a3", "b3", cells=[x(0, 1)]) + Occupied("a3", "b3", only=[x(0, 0)]),
+    sum_of("a4", 1, 2, 3, 0) + Occupied("a4", only=x(0, 2)),
+]
+
+
 def sizes_for(invariants, most):
     """As many rows as keep the number of histograms below `most`."""
     cells = domain_size(invariants.columns, SCHEMA)
@@ -252,6 +305,62 @@ def test_disjoint_margins_are_exact_where_they_say_so():
     assert all(not above for (_, _, above), invariants in zip(results, DISJOINT, strict=True) if len(invariants.parts) < 3)
     assert sum(count for count, _, _ in results) > 900
     assert sum(exact for _, exact, _ in results) > 0.98 * sum(count for count, _, _ in results)
+
+
+def test_sums_of_a_magnitude_are_exact(monkeypatch):
+    """A10: over all rows and within groups; also where few classes would take the Graver basis."""
+    monkeypatch.setattr(adjacency, "FEW_CLASSES", 0)
+    results = [checked(invariants, sizes_for(invariants, 100)) for invariants in SUMS]
+    assert all(count == exact and not above for count, exact, above in results)
+    assert sum(count for count, _, _ in results) > 300
+    for invariants in GAPS:
+        checked(invariants, sizes_for(invariants, 60))
+
+
+@pytest.mark.parametrize("span", [1, 2, 5, 8])
+def test_the_sum_of_a_wide_magnitude_is_exact(span):
+    """A10 on its own: every multiset of up to five values 0, …, span; one group, and the same beside a second group."""
+    for n in range(1, 6):
+        every = np.array([np.bincount(v, minlength=span + 1) for v in combinations_with_replacement(range(span + 1), n)])
+        for total in range(n * span + 1):
+            fibre = every[every @ np.arange(span + 1) == total]
+            group = Magnitude(span, full=True, rows=n, total=total)
+            assert rows_of_sums([group]) == (largest_cost(fibre), True)
+            # A row of another group, which has one value, can come in: the rows that change for each value, and it.
+            changed = np.abs(fibre[:, None] - fibre[None]).sum(axis=2) // 2
+            needed = np.where(fibre.T[:, None] > 0, changed[None], n).min(axis=2)[fibre.any(axis=0)]
+            other = Magnitude(0, full=True, rows=1, total=0)
+            assert rows_of_sums([group, other]) == (1 + max(1, int(needed.max())), True)
+
+
+def test_occupied_cells_across_totals_are_exact():
+    """A11."""
+    results = [checked(invariants, sizes_for(invariants, 400)) for invariants in ACROSS]
+    assert all(count == exact and not above for count, exact, above in results)
+    assert sum(count for count, _, _ in results) > 300
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("number", range(len(WITHIN)))
+def test_occupied_cells_within_crossing_totals_are_bounded(number):
+    """A12."""
+    count, _, above = checked(WITHIN[number], sizes_for(WITHIN[number], 150))
+    assert count >= 40
+    assert above <= count
+
+
+@pytest.mark.parametrize("wrong", [2, 3])
+def test_fewer_rows_than_a_sum_or_occupied_cells_need_are_noticed(monkeypatch, wrong):
+    """Power: a Magnitude that forgets a row, and blocks that always take two, are below the maximum somewhere."""
+    monkeypatch.setattr(adjacency, "FEW_CLASSES", 0)
+    if wrong == 2:
+        monkeypatch.setattr(adjacency, "rows_of_blocks", lambda _: 2)
+        case = ACROSS[0]
+    else:
+        monkeypatch.setattr(adjacency, "rows_of_sums", lambda groups: (rows_of_sums(groups)[0] - 1, True))
+        case = SUMS[0]
+    with pytest.raises(AssertionError):
+        checked(case, sizes_for(case, 400))
 
 
 @pytest.mark.one_in(3)
@@ -320,7 +429,7 @@ def test_every_case_on_larger_tables():
     for invariants in ONE_PARTITION + EXISTENCE:
         count, exact, above = checked(invariants, sizes_for(invariants, 2000))
         assert (count, 0) == (exact, above)
-    for invariants in DISJOINT + BOUNDS:
+    for invariants in DISJOINT + BOUNDS + GAPS + ACROSS + WITHIN:
         checked(invariants, sizes_for(invariants, 2000))
 
 

@@ -18,6 +18,7 @@ import discreet as dp
 import discreet.quotes.allocate as module
 from discreet.cube.queries import (
     QUERIES,
+    Contrast,
     Dispersion,
     Excess,
     Factor,
@@ -26,12 +27,14 @@ from discreet.cube.queries import (
     NonNullCount,
     NullCount,
     PairSum,
+    Part,
     ProductSum,
     QuantileCodes,
     QuantileIntervals,
     RowCount,
     Squares,
     TableCounts,
+    VectorSum,
     WeightedSum,
 )
 from discreet.cube.trees import Tree
@@ -93,6 +96,8 @@ def queries(plan):
     yield QuantileIntervals(QuantileCodes("v", 0, 4, HALF), HALF)
     yield PairSum(Factor("v", 0, -3, 2, 3, 1), Factor("w", 0, -1, 1, 2, 1), 0)
     yield ProductSum((Factor("v", 0, -3, 2, 3, 1), Factor("w", 0, -1, 1, 2, 2)))
+    v, signs = Factor("v", 0, -3, 2, 3, 1), Contrast("a", ((0, -1), (1, 1)), (0, 1))
+    yield VectorSum((Part((), 2), Part((v,), 1), Part((signs, v), 1)), ("a", "v"))
 
 
 def rows_of(plan):

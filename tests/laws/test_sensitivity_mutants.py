@@ -31,7 +31,7 @@ from discreet.domain.steps import TableFacts
 from discreet.mechanisms import quantile_choice as selection
 from discreet.privacy import GDP, ZCDP, PureDP
 from discreet.privacy.amplify import Resampling
-from discreet.quotes import allocate
+from discreet.quotes import allocate, one_row
 
 from . import test_losses_of_persons as persons
 from . import test_sensitivity as requests
@@ -42,23 +42,23 @@ RELATIONS = [dp.AddRemove(), dp.ReplaceOne(rows=2)]
 
 OF_ROWS = {
     "the levels of a tree are counted once": Mutant(
-        allocate,
+        one_row,
         "change_of",
         "Sensitivity(at_once * largest, at_once * largest**2)",
         "Sensitivity(largest, largest**2)",
     ),
-    "replace-one is counted as add-remove": Mutant(allocate, "change_of", "if neighbours.appears:", "if True:"),
-    "the smallest value counts": Mutant(allocate, "change_of", "largest = max(", "largest = min("),
-    "squares are not squared": Mutant(allocate, "change_of", "at_once * largest**2)", "at_once * largest)"),
+    "replace-one is counted as add-remove": Mutant(one_row, "change_of", "if neighbours.appears:", "if True:"),
+    "the smallest value counts": Mutant(one_row, "change_of", "largest = max(", "largest = min("),
+    "squares are not squared": Mutant(one_row, "change_of", "at_once * largest**2)", "at_once * largest)"),
     "two cells count as one": Mutant(
-        allocate, "change_of", "2 * alone.l1, 2 * alone.l2_squared", "alone.l1, alone.l2_squared"
+        one_row, "change_of", "2 * alone.l1, 2 * alone.l2_squared", "alone.l1, alone.l2_squared"
     ),
     "nulls are forgotten": Mutant(
-        allocate, "change_of", "(min(least, 0), max(most, 0)) if nullable else (least, most)", "(least, most)"
+        one_row, "change_of", "(min(least, 0), max(most, 0)) if nullable else (least, most)", "(least, most)"
     ),
-    "one coordinate is enough": Mutant(allocate, "change_of", "same if parts == 1 else _larger(same, twice)", "same"),
-    "nobody moves": Mutant(allocate, "change_of", "twice if cells > 1 else nothing", "nothing"),
-    "nobody leaves": Mutant(allocate, "change_of", "alone if skipped else nothing", "nothing"),
+    "one coordinate is enough": Mutant(one_row, "change_of", "same if parts == 1 else _larger(same, twice)", "same"),
+    "nobody moves": Mutant(one_row, "change_of", "twice if cells > 1 else nothing", "nothing"),
+    "nobody leaves": Mutant(one_row, "change_of", "alone if skipped else nothing", "nothing"),
     **{
         f"a count reaches 0: {query.__name__}": Mutant(query, "reach", "return 1, 1", "return 0, 0")
         for query in (RowCount, NonNullCount, TableCounts, LevelCounts)
@@ -102,8 +102,8 @@ OF_ROWS = {
     "a resized table has the relation of the source": Mutant(
         TableFacts, "compared", "if self.rows is None else ReplaceOne(self.rows)", ""
     ),
-    "there is one cell to count in": Mutant(allocate._OneRow, "adds", "cells=self.cells,", "cells=1,"),
-    "every row counts": Mutant(allocate, "_row_of", "compared.vanishes or not counts_every_row(plan)", "compared.vanishes"),
+    "there is one cell to count in": Mutant(one_row._OneRow, "adds", "cells=self.cells,", "cells=1,"),
+    "every row counts": Mutant(one_row, "row_of", "compared.vanishes or not counts_every_row(plan)", "compared.vanishes"),
     "an excess has no negative part": Mutant(Excess, "change", "self.least, self.most", "0, self.most"),
     "a value that is cut is never null": Mutant(Excess, "nullable", "facts[self.recorded.column].nullable", "False"),
     "what is imputed is never below 0": Mutant(ImputedSum, "change", "row.adds(least, most", "row.adds(max(least, 0), most"),
@@ -111,17 +111,17 @@ OF_ROWS = {
     "nothing is null": Mutant(NullCount, "change", "if facts[self.column]", "if not facts[self.column]"),
     "everything is imputed": Mutant(ImputedSum, "change", "nullable=True", "nullable=False"),
     "every row is chosen from": Mutant(
-        allocate._OneRow, "chooses", "skipped = self.skipped or nullable", "skipped = self.skipped"
+        one_row._OneRow, "chooses", "skipped = self.skipped or nullable", "skipped = self.skipped"
     ),
-    "conditions are forgotten": Mutant(allocate, "counts_every_row", "and all(", "or all("),
+    "conditions are forgotten": Mutant(one_row, "counts_every_row", "and all(", "or all("),
     "squared distances of one row less": Mutant(Dispersion, "most", "(self.rows - 1)", "(self.rows - 2)"),
     "squared distances are not squared": Mutant(Dispersion, "most", "self.width**2", "self.width"),
-    "all intervals are one choice": Mutant(allocate, "intervals_change", "levels_change(quantiles,", "levels_change(1,"),
+    "all intervals are one choice": Mutant(one_row, "intervals_change", "levels_change(quantiles,", "levels_change(1,"),
     "intervals are chosen level by level": Mutant(
-        allocate, "intervals_change", "levels_change(quantiles,", "levels_change(quantiles.bit_length(),"
+        one_row, "intervals_change", "levels_change(quantiles,", "levels_change(quantiles.bit_length(),"
     ),
     "every row is around intervals": Mutant(
-        allocate._OneRow, "surrounds", "skipped = self.skipped or nullable", "skipped = self.skipped"
+        one_row._OneRow, "surrounds", "skipped = self.skipped or nullable", "skipped = self.skipped"
     ),
     "no value of an interval is null": Mutant(
         QuantileIntervals, "nullable", "return self.centres.nullable(facts)", "return False"

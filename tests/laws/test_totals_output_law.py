@@ -18,11 +18,14 @@ import pytest
 from flint import arb
 
 import discreet as dp
+from discreet.mechanisms import correlated_lattice
 from discreet.mechanisms.gaussian import GaussianNoise
 from discreet.mechanisms.held import HeldCells
 from discreet.mechanisms.lattice_gaussian import LatticeGaussian
+from discreet.mechanisms.one_sign_laplace import OneSignLaplace
 from discreet.mechanisms.sum_zero import PairedLaplace, SumZeroLaplace
 from discreet.quotes import allocate, lattice
+from discreet.quotes.space import Space
 from discreet.totals import adjacency as adjacency_module
 from discreet.totals.exact_totals import exact_totals_of
 
@@ -152,6 +155,8 @@ def test_nothing_is_charged_in_vain():
     for name in ("some groups", "partition of three"):
         assert worst_loss(name, dp.PureDP("0.75")) == Fraction(3, 4)
         assert worst_loss(name, dp.ZCDP("0.75")) == Fraction(3, 2)
+    assert worst_loss("margins and a free column", dp.ZCDP("0.75")) == Fraction(3, 2)
+    assert worst_loss("margins and a free column", dp.GDP("0.75")) == Fraction(9, 16)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -217,8 +222,8 @@ def test_a_null_level_that_is_left_out_is_noticed(spend, monkeypatch):
     def without_free_nulls(view, *parts):
         return positions(view, *parts)[..., :-1]
 
-    def without_known_nulls(known, schema):
-        alive = alive_cells(known, schema)
+    def without_known_nulls(known, schema, columns=None):
+        alive = alive_cells(known, schema, columns)
         return alive & np.pad(np.ones([levels - 1 for levels in alive.shape], dtype=bool), (0, 1))
 
     with monkeypatch.context() as planted:
@@ -239,7 +244,7 @@ def test_a_null_level_that_is_left_out_is_noticed(spend, monkeypatch):
 )
 def test_noise_for_one_replaced_row_is_noticed(name, spend, monkeypatch):
     """What would be advertised if nobody counted the totals."""
-    monkeypatch.setattr(allocate, "_bound_with_totals", lambda _space, _query, change: allocate.worst(change))
+    monkeypatch.setattr(allocate, "bound_with_totals", lambda _asked, _space, _query, change: allocate.worst(change))
     assert_noticed(name, spend)
 
 
@@ -251,3 +256,45 @@ def test_noise_on_a_smaller_lattice_is_noticed(spend, monkeypatch):
     crossed = real(plan, exact_totals_of(dp.Margins("g", "f"), SMALL, None, ROWS)).structure
     monkeypatch.setattr(allocate, "space_of", lambda *arguments: replace(real(*arguments), structure=crossed))
     assert_noticed("partition", spend)
+
+
+@pytest.mark.parametrize("spend", [SPENDS[1], dp.GDP("0.75")], ids=str)
+@pytest.mark.parametrize("part", [0, 1])
+def test_a_variance_a_tenth_too_small_is_noticed(spend, part, monkeypatch):
+    """Within places and between them: every pair of tables is looked at, and some pair needs all of each."""
+    real = correlated_lattice.best_shares
+
+    def smaller(energies, weights):
+        found = real(energies, weights)
+        return replace(
+            found, variances=tuple(one * Fraction(9, 10) if i == part else one for i, one in enumerate(found.variances))
+        )
+
+    monkeypatch.setattr(correlated_lattice, "best_shares", smaller)
+    assert_noticed("margins and a free column", spend)
+
+
+@pytest.mark.parametrize("name", ["partition", "margins of 2 x 2"])
+def test_too_small_a_bound_of_sums_is_noticed(name, monkeypatch):
+    """Sums of numbers of one sign with the noise of half of their changes."""
+    real = Space.of_one_sign
+
+    def smaller(space, largest):
+        found = real(space, largest)
+        return found and replace(found, l1=found.l1 // 2)
+
+    laws = [one.law for quoted, _ in quotes(name, dp.PureDP("0.75")) for one in quoted.measured]
+    assert any(isinstance(law, OneSignLaplace) for law in laws)
+    monkeypatch.setattr(Space, "of_one_sign", smaller)
+    assert_noticed(name, dp.PureDP("0.75"))
+
+
+def test_noise_for_sums_of_one_sign_is_too_little_for_both_signs(monkeypatch):
+    """Theorem L6 needs numbers of one sign: a row of -1 that becomes 1 may change one cell by 2."""
+    real = allocate._Answered.adds
+
+    def unsigned(asked, least, most, **facts):
+        return real(asked, 0, max(abs(least), abs(most)), **facts)
+
+    monkeypatch.setattr(allocate._Answered, "adds", unsigned)
+    assert_noticed("partition, sums of both signs", dp.PureDP("0.75"))

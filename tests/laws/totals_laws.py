@@ -15,17 +15,21 @@ from scipy.linalg import block_diag
 import discreet as dp
 from discreet.cube.queries import NonNullCount, RowCount
 from discreet.exact.lattices import hermite, independent_rows, kernel_basis
+from discreet.mechanisms.correlated_lattice import CorrelatedLattice
 from discreet.mechanisms.gaussian import GaussianNoise
 from discreet.mechanisms.held import HeldCells
 from discreet.mechanisms.k_norm import KNormLaplace
 from discreet.mechanisms.laplace import LaplaceNoise
 from discreet.mechanisms.lattice_gaussian import LatticeGaussian
+from discreet.mechanisms.lattice_laplace import LatticeLaplace
+from discreet.mechanisms.one_sign_laplace import OneSignLaplace
+from discreet.mechanisms.projected_laplace import ProjectedLaplace
 from discreet.mechanisms.rounded_lattice import RoundedLattice
 from discreet.mechanisms.sum_zero import PairedLaplace, SumZeroLaplace
 from discreet.quotes import allocate
 from discreet.totals.adjacency import SemiAdjacency, semi_adjacency
 from discreet.totals.published import PublishedTotals, totals_of_counts
-from discreet.totals.structure import Blocks, Tables, margin_equations
+from discreet.totals.structure import Blocks, Kernel, Tables, margin_equations
 
 ROWS = 3
 
@@ -33,11 +37,19 @@ ROWS = 3
 SMALL = dp.Schema(g=dp.Category(["x"]), f=dp.Category(["p"]), v=dp.Number(0, 1))
 
 
+SIGNED = dp.Schema(g=dp.Category(["x"]), f=dp.Category(["p"]), v=dp.Number(-1, 1, step=2))
+
+
 WIDE = dp.Schema(g=dp.Category(["x", "y"]), f=dp.Category(["p", "q"]))
 
 
+FREE = dp.Schema(g=dp.Category(["x", "y"]), f=dp.Category(["p"]), h=dp.Category(["m"]))
+
+
 LEVELS = {
+    FREE: {"g": ["x", "y", None], "f": ["p", None], "h": ["m", None]},
     SMALL: {"g": ["x", None], "f": ["p", None], "v": [0, 1, None]},
+    SIGNED: {"g": ["x", None], "f": ["p", None], "v": [0, 1, None]},
     WIDE: {"g": ["x", "y", None], "f": ["p", "q", None]},
 }
 
@@ -49,8 +61,16 @@ def small(request):
     return request(dp.Table(SMALL, dp.ReplaceOne(rows=ROWS)))
 
 
+def signed(request):
+    return request(dp.Table(SIGNED, dp.ReplaceOne(rows=ROWS)))
+
+
 def wide(request):
     return request(dp.Table(WIDE, dp.ReplaceOne(rows=ROWS)))
+
+
+def free(request):
+    return request(dp.Table(FREE, dp.ReplaceOne(rows=ROWS)))
 
 
 def counted(table):
@@ -67,6 +87,11 @@ CASES = {
     "partition, not shown": (dp.Totals("g"), small(lambda t: t.group_by("f").agg(dp.count(), dp.count("v"))), 3),
     "partition, a condition": (dp.Totals("g"), small(lambda t: t.where({"f": ["p"]}).group_by("g").agg(dp.count())), 3),
     "partition, a mean": (dp.Totals("g"), small(lambda t: t.group_by("g").agg(dp.mean("v", nulls="skip"))), 3),
+    "partition, sums of both signs": (
+        dp.Totals("g"),
+        signed(lambda t: t.group_by("g", "f").agg(dp.sum("v", nulls="skip"))),
+        3,
+    ),
     "some groups": (dp.Totals("g", only=["x"]), small(counted), 3),
     "margins of 2 x 2": (dp.Margins("g", "f"), small(counted_and_summed), 3),
     "one of two margins": (dp.Margins("g", "f"), small(lambda t: t.group_by("g").agg(dp.sum("v", nulls="skip"))), 3),
@@ -74,6 +99,7 @@ CASES = {
     "an impossible cell": (dp.Totals("g") + dp.Impossible("g", "f", cells=[("x", "p")]), small(counted_and_summed), 3),
     "partition of three": (dp.Totals("g"), wide(counted), 2),
     "margins of 3 x 3": (dp.Margins("g", "f"), wide(counted), 3),
+    "margins and a free column": (dp.Margins("g", "f"), free(lambda t: t.group_by("g", "f", "h").agg(dp.count())), 3),
     "a weighted sum": (dp.LinearInvariant("g", {"s": {"x": 1, "y": 2}}), wide(counted), 2),
 }
 
@@ -183,6 +209,8 @@ def on_support(law, u):
         return not np.delete(u, law.held).any()
     if law.everywhere:
         return True
+    if isinstance(law, OneSignLaplace):
+        return not np.delete(u, law.structure.order).any()
     matrix, order = equations(law.structure)
     return not (matrix @ u[order]).any() and not np.delete(u, order).any()
 
@@ -199,6 +227,14 @@ def ratio(law, u):
             return Fraction(l1) / scale
         case PairedLaplace(scale=scale):
             return Fraction(l1) / (2 * scale)
+        case OneSignLaplace(structure=blocks, scale=scale):
+            found, ends = Fraction(0), np.cumsum(blocks.sizes)
+            for start, end in zip(ends - blocks.sizes, ends, strict=True):
+                part = u[blocks.order[start:end]]
+                found += Fraction(2 * max(int(part[part > 0].sum()), -int(part[part < 0].sum()))) / scale
+            return found
+        case LatticeLaplace(scale=scale) | ProjectedLaplace(scale=scale):
+            return Fraction(l1) / scale  # of a projection it is the loss of what is projected: a bound
         case KNormLaplace(points=points, epsilon=epsilon):
             inside = not u.any() or (points == u[equations(law.structure)[1]]).all(axis=1).any()
             return epsilon if inside else INFINITE  # a point of the hull has a norm of at most 1
@@ -206,10 +242,16 @@ def ratio(law, u):
 
 
 def squared(law, u):
-    """|u|²/σ²: 2ρ and μ² of one shift by u."""
+    """|u|²/σ², or the same of both parts of u: 2ρ and μ² of one shift by u."""
     if not on_support(law, u):
         return INFINITE
     inner = law.noise if isinstance(law, HeldCells) else law
+    if isinstance(inner, CorrelatedLattice):
+        structure = inner.structure
+        kernel = isinstance(structure, Kernel)
+        parts = [u[structure.order].reshape(-1, structure.depth)] if kernel else [u[one.order] for one in structure.tables]
+        between = sum(Fraction(int((part.sum(axis=-1) ** 2).sum()), part.shape[-1]) for part in parts)
+        return (int((u * u).sum()) - between) / inner.within + between / inner.between
     assert isinstance(inner, LatticeGaussian | RoundedLattice | GaussianNoise)
     return Fraction(int((u * u).sum())) / inner.sigma2
 

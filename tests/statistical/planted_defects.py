@@ -13,12 +13,13 @@ from discreet.audit.draws import KERNEL
 from discreet.cube.resample import impute, resample
 from discreet.domain.steps import Resize
 from discreet.mechanisms import Sensitivity, _runs, quantile_choice, quantiles_change, worst
+from discreet.mechanisms.correlated_lattice import CorrelatedLattice
 from discreet.mechanisms.gaussian import GaussianNoise
 from discreet.mechanisms.laplace import LaplaceNoise
 from discreet.mechanisms.lattice_gaussian import LatticeGaussian
 from discreet.mechanisms.rounded_lattice import RoundedLattice
 from discreet.mechanisms.sum_zero import SumZeroLaplace
-from discreet.quotes import allocate
+from discreet.quotes import allocate, one_row
 from discreet.quotes.allocate import quote
 from discreet.releases import evaluate
 from discreet.releases.evaluate import exact_answers, noisy_answers
@@ -65,6 +66,8 @@ def smaller(factor):
                 return LatticeGaussian(structure, sigma2 * factor**2)
             case RoundedLattice(structure=structure, sigma2=sigma2):
                 return RoundedLattice(structure, sigma2 * factor**2)
+            case CorrelatedLattice(within=within, between=between):
+                return replace(law, within=within * factor**2, between=between * factor**2)
         raise AssertionError(law)
 
     return by_law(change)
@@ -261,7 +264,7 @@ def chosen_as_added(quantiles, *, cells, skipped, neighbours):
     return quantiles_change(quantiles, cells=cells, skipped=skipped, neighbours=dp.AddRemove())
 
 
-AS_ADDED = (allocate, "quantiles_change", chosen_as_added)
+AS_ADDED = (one_row, "quantiles_change", chosen_as_added)
 
 
 ONE_LEVEL = (quantile_choice, "_levels", lambda quantiles: 1)
@@ -285,10 +288,10 @@ def one_level(least, most, *, at_once, **others):
     return CHANGE_OF(least, most, at_once=1, **others)
 
 
-CHANGE_OF = allocate.change_of
+CHANGE_OF = one_row.change_of
 
 
-NOISE_OF_ONE = (allocate, "change_of", one_level)
+NOISE_OF_ONE = (one_row, "change_of", one_level)
 
 
 LONG = dp.Table(dp.Schema(v=dp.Number(0, 1000)), dp.AddRemove())

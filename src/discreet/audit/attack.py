@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.audit.bounds import Event, above, below, best_events, count_reached, thresholds
-from discreet.audit.draws import NOTHING, Drawer, Kernel, Randomness, drawer, window_of
+from discreet.audit.draws import NOTHING, Drawer, Kernel, Randomness, drawer, prepare_audit, window_of
 from discreet.audit.pairs import Pair
 from discreet.audit.statistics import Statistic, constant_statistics, drawn_statistics
 from discreet.audit.tables import cubes_of
@@ -119,7 +119,8 @@ def _windows(quote: Quote, pair: Pair, sides: Sequence[_Side]) -> list[NDArray[n
 
 def _most_runs(quote: Quote, windows: Sequence[NDArray[np.int64]]) -> int:
     pairs = zip(quote.measured, windows, strict=True)
-    return _MOST_NUMBERS // sum(len(window) * (1 if one.law.everywhere else _TIED) for one, window in pairs)
+    numbers = sum(len(window) * (1 if one.law.everywhere else _TIED * prepare_audit(one).effort) for one, window in pairs)
+    return int(_MOST_NUMBERS / numbers)
 
 
 def _draw(draw: Drawer, side: _Side, runs: int, bits: Bits) -> Iterator[_Floats]:

@@ -244,6 +244,11 @@ def audit_quote(
     Raises:
         PlanError: nothing of the request can be audited.
     """
+    if quoted.plan.layout.persons is not None:
+        raise PlanError(
+            "audit(): attacks tables of rows, and this request is about all rows of a person; docs/proofs/persons.md "
+            "proves its charge; ask for an audit of a table of rows"
+        )
     choices = {number: choice_pairs(kernel, quoted, one) for number, one in enumerate(quoted.measured) if is_choice(one)}
     attacked = [quoted.measured[number] for number, pairs in choices.items() if pairs]
     attacked += [other for one in attacked for other in intervals_around(quoted, one)]

@@ -95,8 +95,10 @@ def noise_counts(kernel: Kernel, quote: Quote, runs: int, bits: Bits) -> Iterato
     windows = [
         window_of(one, np.array([prepare_audit(one).noisy]), size) for one, size in zip(quote.measured, sizes, strict=True)
     ]
-    draw = drawer(kernel, quote, windows, min(runs, _MOST_RUNS))
-    times = min(runs, _MOST_RUNS) if draw.copies else max(2, runs // _SLOWER)
+    effort = max(prepare_audit(one).effort for one in quote.measured)
+    many = max(2, int(min(runs, _MOST_RUNS) / effort))
+    draw = drawer(kernel, quote, windows, many)
+    times = many if draw.copies else max(2, runs // _SLOWER)
     nothing = [np.zeros(size, dtype=np.int64) for size in sizes]
     drawn = np.concatenate(list(draw.run_repeatedly(nothing, times, bits)))
     ends = np.cumsum([len(window) for window in windows])

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, vstack
 
+from discreet.domain.origins import families
 from discreet.domain.schema import Schema
 from discreet.totals.cells import cell_index, domain_size, positions
 from discreet.totals.exact_totals import ExactTotals, alive_cells
@@ -30,14 +31,15 @@ def fit_table(exact_totals: ExactTotals, schema: Schema, least: NDArray[np.int64
     Args:
         exact_totals: the totals, which are published.
         schema: the public columns.
-        least: for each joint cell how many rows it must have.
+        least: for each joint cell of the columns of the source that hold them how many rows it must have.
     """
     if exact_totals.totals is None or len(least) > _MOST_CELLS:
         return None
-    most = np.where(alive_cells(exact_totals, schema).ravel(), np.inf, 0.0)
+    columns = tuple(families(exact_totals.invariants.columns, schema))
+    most = np.where(alive_cells(exact_totals, schema, columns).ravel(), np.inf, 0.0)
     if (least > most).any():
         return None
-    rows, low, high = zip(*_constraints(exact_totals.totals, schema), strict=True)
+    rows, low, high = zip(*_constraints(exact_totals.totals, schema, columns), strict=True)
     constraint = LinearConstraint(vstack(rows), np.concatenate(low), np.concatenate(high))
     found = milp(
         np.zeros(len(least)),
@@ -49,8 +51,7 @@ def fit_table(exact_totals: ExactTotals, schema: Schema, least: NDArray[np.int64
     return None if found.x is None else np.rint(found.x).astype(np.int64)
 
 
-def _constraints(totals: PublishedTotals, schema: Schema) -> Iterator[_Constraint]:
-    columns = totals.invariants.columns
+def _constraints(totals: PublishedTotals, schema: Schema, columns: tuple[str, ...]) -> Iterator[_Constraint]:
     cells = domain_size(columns, schema)
     if totals.rows is not None:
         every = np.array([float(totals.rows)])

@@ -76,7 +76,7 @@ def shapes(law: ExponentialQuantiles, codes: int, records: int | None) -> Iterat
             yield from _chain(law, path, upper=upper, depth=depth, records=records)
         if records is not None and codes > 3:
             yield from _fork(tree, law, depth=depth, records=records)
-        for choice in _telling(tree):
+        for choice in _choose_attacks(tree):
             for sure in {False, len(choice.path) > 1}:
                 yield from _two(law, choice, depth=depth, sure=sure, records=records)
 
@@ -99,7 +99,7 @@ def _side(tree: dict[int, _Choice], law: ExponentialQuantiles, upper: bool) -> l
     return [tree[place] for place in tree[len(law.at) - 1 if upper else 0].path]
 
 
-def _telling(tree: dict[int, _Choice]) -> list[_Choice]:
+def _choose_attacks(tree: dict[int, _Choice]) -> list[_Choice]:
     """The choices worth attacking one by one: the first, and those whose q is furthest from the middle of their part."""
     root, *others = sorted(tree.values(), key=lambda one: (len(one.path) > 1, -abs(one.inner - Fraction(1, 2))))
     return [root, *others[: _MOST_SINGLE - 1]]

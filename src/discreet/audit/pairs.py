@@ -20,7 +20,8 @@ from scipy.spatial.distance import cdist
 
 from discreet.audit.draws import Kernel, drawer, prepare_audit
 from discreet.audit.fitting import fit_table
-from discreet.audit.tables import Row, Table, candidates, columns_of_plan, describe_row, effects
+from discreet.audit.tables import Row, Table, candidates, columns_of_plan, describe_row, effects, roots_of
+from discreet.domain.origins import between, root_of
 from discreet.domain.schema import Schema
 from discreet.noise.bits import Bits
 from discreet.plan.plan import resize_of
@@ -244,7 +245,15 @@ def _marks(exact_totals: ExactTotals, schema: Schema, columns: tuple[str, ...], 
 
 def _cell(schema: Schema, columns: tuple[str, ...], row: Row, of: tuple[str, ...]) -> Cell:
     codes = dict(zip(columns, row, strict=True))
-    return tuple(label_of(schema[name], _level(schema, name, codes[name])) for name in of)
+    levels = ((name, root_of(name, schema)) for name in of)
+    found = ((name, _below(schema, root, name)[_level(schema, root, codes[root])]) for name, root in levels)
+    return tuple(label_of(schema[name], int(level)) for name, level in found)
+
+
+def _below(schema: Schema, root: str, name: str) -> NDArray[np.int64]:
+    """For each level of a column of the source the level of the column, which is that one or follows from it."""
+    levels = between(root, name, schema)
+    return np.arange(schema[name].size + 1) if levels is None else levels
 
 
 def _level(schema: Schema, name: str, code: int | None) -> int:
@@ -253,8 +262,9 @@ def _level(schema: Schema, name: str, code: int | None) -> int:
 
 def possible(exact_totals: ExactTotals, schema: Schema, columns: tuple[str, ...], rows: list[Row]) -> list[Row]:
     """The rows that a table with these totals can have, according to the public numbers."""
-    alive = alive_cells(exact_totals, schema)
-    places = [(name, columns.index(name)) for name in exact_totals.invariants.columns]
+    names = roots_of(exact_totals.invariants.columns, schema)
+    alive = alive_cells(exact_totals, schema, names)
+    places = [(name, columns.index(name)) for name in names]
     return [row for row in rows if alive[tuple(_level(schema, name, row[place]) for name, place in places)]]
 
 
@@ -323,7 +333,8 @@ def fitting(
 
     In the columns without totals they are like `around`.
     """
-    schema, names = quote.plan.schema, exact_totals.invariants.columns
+    schema = quote.plan.schema
+    names = roots_of(exact_totals.invariants.columns, schema)
     shape = shape_of(names, schema)
     places = [columns.index(name) for name in names]
     least = np.zeros(shape, dtype=np.int64)
@@ -343,13 +354,14 @@ def fitting(
 
 def same_totals(exact_totals: ExactTotals, schema: Schema, columns: tuple[str, ...], first: Table, second: Table) -> bool:
     """True if both tables have the same published numbers, computed as in a release."""
-    names = exact_totals.invariants.columns
+    names = roots_of(exact_totals.invariants.columns, schema)
     shape = shape_of(names, schema)
     published = []
     for table in (first, second):
         keys = [[_level(schema, name, row[columns.index(name)]) for name in names] for row, _ in table]
         counts = np.array([times for _, times in table], dtype=np.int64)
-        published.append(totals_of_counts(exact_totals.invariants, schema, (np.array(keys).reshape(-1, len(shape)), counts)))
+        cells = np.array(keys).reshape(-1, len(shape)), counts
+        published.append(totals_of_counts(exact_totals.invariants, schema, cells, names))
     return published[0] == published[1] and exact_totals.totals in (None, published[0])
 
 

@@ -5,6 +5,7 @@ A row has one code for each column in use, None for null. Codes are what every d
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
@@ -18,6 +19,8 @@ from discreet.cube.cube import Cube, empty_cube, join
 from discreet.cube.scans import Scan
 from discreet.domain.columns import Category, Column, Number
 from discreet.domain.neighbours import AddRemove
+from discreet.domain.origins import families, root_of
+from discreet.domain.schema import Schema
 from discreet.domain.steps import ROW_DRAWS, CategoryFacts, Where
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
@@ -25,7 +28,7 @@ from discreet.plan.plan import Plan, used_columns
 from discreet.quotes.quote import Quote
 from discreet.totals.exact_totals import alive_cells
 
-__all__ = ["Row", "Table", "candidates", "columns_of_plan", "cubes_of", "describe_row", "effects"]
+__all__ = ["Row", "Table", "candidates", "columns_of_plan", "cubes_of", "describe_row", "effects", "roots_of"]
 
 Row = tuple[int | None, ...]
 Table = tuple[tuple[Row, int], ...]
@@ -44,9 +47,18 @@ class _Asked:
 
 
 def columns_of_plan(quote: Quote) -> tuple[str, ...]:
-    """The columns that the request reads, and the columns of its exact totals."""
-    exact_totals = () if quote.beside is None else quote.beside.invariants.columns
-    return tuple(dict.fromkeys([*used_columns(quote.plan), *exact_totals]))
+    """The columns of the source that the request reads, and those of its exact totals."""
+    return roots_of([*used_columns(quote.plan), *totals_columns(quote)], quote.plan.schema)
+
+
+def totals_columns(quote: Quote) -> tuple[str, ...]:
+    """The columns of the source from which the exact totals follow; none without totals."""
+    return () if quote.beside is None else roots_of(quote.beside.invariants.columns, quote.plan.schema)
+
+
+def roots_of(names: Iterable[str], schema: Schema) -> tuple[str, ...]:
+    """The columns of the source from which these columns follow."""
+    return tuple(families(names, schema))
 
 
 def cubes_of(plan: Plan, columns: tuple[str, ...], table: Table) -> list[Cube]:
@@ -89,8 +101,8 @@ def candidates(quote: Quote, columns: tuple[str, ...], most: int) -> list[Row]:
     """Rows worth trying, at most about `most`: ends and middle of every range, both sides of every cut, null."""
     size = quote.plan.layout.cells * sum(sum(one.query.widths()) for one in quote.measured)
     most = min(most, max(4, _MOST_NUMBERS // size))  # every row is tried, with all that it adds to
-    first = () if quote.beside is None else quote.beside.invariants.columns
-    asked = {name: _Asked(name, _codes(quote.plan, name)) for name in columns} | _find_occurring(quote)
+    first = totals_columns(quote)
+    asked = {name: _Asked(name, _codes_of_family(quote.plan, name)) for name in columns} | _find_occurring(quote)
     while prod(len(one.codes) for one in asked.values()) > most:
         # Columns of the totals are thinned last: exchanges need several of their levels.
         widest = max(asked.values(), key=lambda one: (len(one.codes) > 2, one.name not in first, len(one.codes)))
@@ -105,14 +117,25 @@ def _find_occurring(quote: Quote) -> dict[str, _Asked]:
     found: dict[str, _Asked] = {}
     if quote.beside is None or quote.beside.totals is None:
         return found
-    alive = alive_cells(quote.beside, quote.plan.schema)
-    for axis, name in enumerate(quote.beside.invariants.columns):
+    alive = alive_cells(quote.beside, quote.plan.schema, totals_columns(quote))
+    for axis, name in enumerate(totals_columns(quote)):
         others = tuple(other for other in range(alive.ndim) if other != axis)
         levels = np.flatnonzero(alive.any(axis=others)).tolist()
         size = quote.plan.schema[name].size
         codes = [None if level == size else level for level in (*levels[:1], *levels[-1:], *levels[1:5])]
         found[name] = _Asked(name, tuple(dict.fromkeys(codes)))
     return found
+
+
+def _codes_of_family(plan: Plan, name: str) -> tuple[int | None, ...]:
+    """The codes of a column of the source that tell apart what the request asks of it and of its family."""
+    found = dict.fromkeys(_codes(plan, name))
+    for derived in used_columns(plan):
+        origin = getattr(plan.schema[derived], "origin", None)
+        if origin is not None and root_of(derived, plan.schema) == name:
+            wanted = _codes(plan, derived)
+            found |= dict.fromkeys(origin.codes.index(code) for code in wanted if code is not None)
+    return tuple(found)
 
 
 def _codes(plan: Plan, name: str) -> tuple[int | None, ...]:

@@ -20,6 +20,8 @@ what it means for the budget (`exits`).
 * `describing`: A plan in plain words, so that its author notices a wrong bound or a wrong number of rows
 * `drafting`: A plan file as text: entries with their comments, and those that the custodian still has to fill in
 * `effective`: `discreet effective`: the effective guarantee that an advertised one has alongside exact totals
+* `effective_programme`: `discreet effective --programme`: what the advertised guarantees of several plans are worth, by
+  attribute and by level
 * `export_command`: `discreet export`: its options
 * `exporting`: `discreet export`: its work, and releases in the words that somebody asks for
 * `explaining`: `discreet explain`: the chain from one person's data to the noise of each release
@@ -43,6 +45,8 @@ what it means for the budget (`exits`).
 * `starting`: `discreet init`: a plan file from the header of a source and the answers of the custodian
 * `starting_columns`: The columns in the interview of `discreet init`: as what each is declared, and with which bounds or
   categories
+* `test_commands`: `discreet test` and its commands, each a thin function too
+* `testing`: `discreet test`: hypotheses tested on published numbers, printed
 """
 
 from __future__ import annotations
@@ -77,6 +81,7 @@ from discreet.cli.options import (
 )
 from discreet.cli.output import write
 from discreet.cli.settings import settings_of
+from discreet.cli.test_commands import test_app
 from discreet.exact.given_paths import require_path
 
 __all__ = ["app", "main"]
@@ -93,6 +98,7 @@ app = typer.Typer(
 )
 app.add_typer(ledger_app, name="ledger")
 app.add_typer(derive_app, name="derive")
+app.add_typer(test_app, name="test")
 
 _RARELY = 200_000  # new objects between two searches for garbage: modules and plans are none, and to search took a tenth
 

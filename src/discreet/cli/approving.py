@@ -79,7 +79,7 @@ def approve_plan(chosen: Chosen, key: Path | None, *, yes: bool, as_json: bool) 
     """
     path, plan = chosen.path, load_plan(chosen.path, chosen.given)
     plan = replace(plan, orders=_choose(plan.orders, chosen.release, chosen.name))
-    found = _signing(plan, _check_digest(chosen.ledger), create=key is None)
+    found = _open_signing(plan, _check_digest(chosen.ledger), create=key is None)
     if key is None:
         write(Answer([*_lines(found), *_how_to_sign(found, path)], _facts(found, [])), as_json=as_json)
         return
@@ -112,7 +112,7 @@ def _check_digest(ledger: str | None) -> str:
 # What is signed -----------------------------------------------------------------------------------------------------------
 
 
-def _signing(plan: PlanFile, given: str, *, create: bool) -> _Signing:
+def _open_signing(plan: PlanFile, given: str, *, create: bool) -> _Signing:
     with closing(Ledger.open(plan.ledger)) as ledger:
         here = bool(ledger.board.genesis())
         if create and not here and not given:
@@ -169,7 +169,7 @@ def _spend(ledger: Ledger, plan: PlanFile, order: Order, *, here: bool) -> Budge
         )
     known = [name for name in ledger.datasets() if one_form(name) == plan.dataset] if here else []
     left = ledger.remaining(known[0]) if known else coordinates(plan.budget)
-    return amount_of(order.spend, plan.budget, budget_down(plan.budget, left))
+    return amount_of(order.spend, plan.budget, lambda: budget_down(plan.budget, left))
 
 
 # What is shown ------------------------------------------------------------------------------------------------------------
@@ -218,12 +218,12 @@ def _how_to_sign(found: _Signing, path: Path) -> list[str]:
     if not found.statements:
         return ["The ledger has all of it; there is nothing to sign."]
     return [
-        *_missing(found),
+        *_find_missing(found),
         f"Nothing was signed. To sign: discreet approve {path.name} --key FILE --ledger {found.genesis}",
     ]
 
 
-def _missing(found: _Signing) -> list[str]:
+def _find_missing(found: _Signing) -> list[str]:
     if not found.demands:
         return ["Neither the plan nor the ledger demands a signature."]
     given = approvals_in(approvals_folder(found.plan.path))
@@ -257,7 +257,7 @@ def _report_signed(found: _Signing, written: Sequence[Path], folder: Path) -> li
     return [
         f"Signed {len(written)} {'approval' if len(written) == 1 else 'approvals'}:",
         *(f"  {path}" for path in written),
-        *_missing(found),
+        *_find_missing(found),
         f"The one who releases needs these files in '{folder.name}' next to the plan.",
     ]
 

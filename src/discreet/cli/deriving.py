@@ -20,7 +20,15 @@ from discreet.releases.derived.ratio import ratio
 from discreet.releases.derived.result import Derived, Figure
 from discreet.releases.document import Release
 
-__all__ = ["Asked", "compute_before", "compute_change", "compute_mean", "compute_poststratified", "compute_ratio"]
+__all__ = [
+    "Asked",
+    "compute_before",
+    "compute_change",
+    "compute_mean",
+    "compute_poststratified",
+    "compute_ratio",
+    "labels_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +54,20 @@ class Asked:
             ArgumentError: no release there, or no such column, group or label.
         """
         by = None if self.by is None else [one for one in self.by.split(",") if one]
-        return numbers(Release.load(require_path(self.folder, "derive")), self.statistic, by=by, at=dict(self._labels()))
+        return numbers(Release.load(require_path(self.folder, "derive")), self.statistic, by=by, at=dict(labels_of(self.at)))
 
-    def _labels(self) -> Iterator[tuple[str, str | None]]:
-        for text in self.at or ():
-            column, equals, label = text.partition("=")
-            if not equals:
-                raise ArgumentError(f"--at={text}: must be NAME=LABEL, such as --at year=2020")
-            yield column, label
+
+def labels_of(at: Sequence[str] | None, option: str = "--at") -> Iterator[tuple[str, str]]:
+    """The columns and labels of texts such as "year=2020".
+
+    Raises:
+        ArgumentError: a text without an equals sign.
+    """
+    for text in at or ():
+        column, equals, label = text.partition("=")
+        if not equals:
+            raise ArgumentError(f"{option}={text}: must be NAME=LABEL, such as {option} year=2020")
+        yield column, label
 
 
 def compute_ratio(

@@ -11,7 +11,7 @@ from typing import Any
 from discreet.cli.output import align
 from discreet.domain.about import About, key_of
 from discreet.domain.columns import Category, Column, Date, Number
-from discreet.domain.groups import BinGroup, group_labels
+from discreet.domain.groups import BinGroup, printed_labels
 from discreet.domain.steps import NumberFacts
 from discreet.domain.words import column_facts, neighbours_text, step_facts
 from discreet.errors import printed, without_secrets
@@ -80,7 +80,7 @@ def release_lines(name: str, quote: Quote) -> list[str]:
     """Name and charge, size, statistics and steps of a release."""
     plan = quote.plan
     cells = count_shown(plan)
-    groups = " by " + ", ".join(group.column for group in plan.group_by) if plan.group_by else ""
+    groups = " by " + ", ".join(name for group in plan.group_by for name in group.names) if plan.group_by else ""
     facts = [
         ("table", f"{', '.join(statistic.name for statistic in plan.answered)}{groups}: {cells} {plural('row', cells)}"),
         ("reading", str(plan.layout)),
@@ -213,10 +213,10 @@ def _same_labels(abouts: About | Sequence[About]) -> Iterator[str]:
 def _map_notes(about: About, plan: Plan) -> Iterator[str]:
     """A note for all that the file of shapes lacks, and for all that it has and the map does not show."""
     shapes = about.map
-    groups = [group for group in plan.group_by if shapes is not None and group.column == shapes.column]
+    groups = [group for group in plan.group_by if shapes is not None and shapes.column in group.names]
     if shapes is None or not groups:
         return
-    keys = {key_of(label): None for label in group_labels(groups[0], plan.facts) if label is not None}
+    keys = {key_of(one): None for one in printed_labels(groups[0], shapes.column, plan.facts) if one is not None}
     known = {shape.key for shape in shapes.shapes}
     yield from (f"note: map: {one}" for one in shapes.notes)
     without = [key for key in keys if key not in known]

@@ -39,7 +39,7 @@ class Words:
             ArgumentError: it has no texts in that language, or the file cannot be read, or none of its words fit.
         """
         if self.file is not None:
-            return release.labelled(_fitting(release, about_file(require_path(self.file, "--labels"))))
+            return release.labelled(_select_words(release, about_file(require_path(self.file, "--labels"))))
         return release if self.language is None else release.labelled(self.language)
 
     def for_page(self, release: Release) -> tuple[Release, str | None]:
@@ -55,7 +55,7 @@ class Words:
         return self.of(release), None
 
 
-def _fitting(release: Release, about: About) -> About:
+def _select_words(release: Release, about: About) -> About:
     """The words of a file that this release needs, which may be for several releases; all of them where it needs none."""
     own = fitting(release.document, about)
     return own if own.columns or own.statistics or not (about.columns or about.statistics) else about

@@ -50,6 +50,12 @@ def effective(  # noqa: PLR0917 (options have names)
         str | None, typer.Option(help="The exact totals: rows, totals, occupied, margins, or margins:K.")
     ] = None,
     plan: Annotated[Path | None, typer.Option(help="A plan file: the totals in its [invariants] are exact.")] = None,
+    programme: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PLAN=rho:R", help="A plan and its advertised guarantee (rho, epsilon or mu); once for each plan."
+        ),
+    ] = None,
     settings: Settings = None,
     *,
     as_json: AsJson = False,
@@ -58,6 +64,22 @@ def effective(  # noqa: PLR0917 (options have names)
     from discreet.cli.effective import effective_guarantee
 
     with exits():
+        if programme:
+            from discreet.cli.effective_programme import effective_programme
+
+            others = {
+                "--rho": rho,
+                "--epsilon": epsilon,
+                "--mu": mu,
+                "--delta": delta,
+                "--invariant": invariant,
+                "--plan": plan,
+            }
+            answer = effective_programme(
+                programme, [name for name, value in others.items() if value is not None], settings_of(settings)
+            )
+            write(answer, as_json=as_json)
+            return
         write(
             effective_guarantee(
                 rho=rho, epsilon=epsilon, mu=mu, delta=delta, invariant=invariant, plan=plan, given=settings_of(settings)

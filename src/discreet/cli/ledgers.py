@@ -40,7 +40,7 @@ def show_ledger(file: Path, dataset: str | None) -> Answer:
     """
     lines: list[str | Grid] = []
     facts = []
-    with _existing(file) as ledger:
+    with _open_existing(file) as ledger:
         names = ledger.datasets() if dataset is None else (dataset,)
         for name in names:
             identity = ledger.identity(name)
@@ -76,7 +76,7 @@ def export_ledger(file: Path) -> Answer:
     Raises:
         LedgerError: the file does not exist or is damaged.
     """
-    with _existing(file) as ledger:
+    with _open_existing(file) as ledger:
         entries = [{**json.loads(entry_body(entry)), "digest": entry.digest} for entry in ledger.entries()]
     return Answer([canonical(entry) for entry in entries], {"entries": entries})
 
@@ -89,7 +89,7 @@ def verify_ledger(file: Path, releases: Path | None) -> Answer:
             releases: the ledger is an older copy, or another.
         ArgumentError: the folder has no release, or a file was changed.
     """
-    with _existing(file) as ledger:
+    with _open_existing(file) as ledger:
         found = ledger.verify()
         entries = ledger.entries() if releases is not None and found.intact else ()
         signed = found.approvals
@@ -149,7 +149,7 @@ def _is_in(release: Release, heads: dict[str, int], committed: dict[int, str]) -
     return number <= heads.get(head, 0) and committed.get(number) == hashlib.sha256(release.payload).hexdigest()
 
 
-def _existing(file: Path) -> Ledger:
+def _open_existing(file: Path) -> Ledger:
     if not stands(require_path(file, "FILE"), "FILE"):
         raise LedgerError(f"ledger '{file}': there is no such file; check the path")
     return Ledger.open(file)

@@ -5,9 +5,12 @@
 * `value_paths`: The way of one value of a column through the steps, as a public table
 * `membership`: Which group of a release a final code belongs to, and which codes pass a condition: functions of plan and
   schema
+* `persons`: The scan of a table of persons: whose row it is, in which cell of the request it is, and what a person counts
+  for
 * `queries`: Primitive integer queries: what noise is added to, a class each
 * `resample`: Impute, copy, sample and fill, drawn on the cube: the same law as row by row, at the cost of the cells
 * `scans`: One cube, brought in one scan, and how it maps to the cells of a release
 * `trees`: Trees of counts over the grid of a column: their shape, chosen before anything is read, and their
   consistent estimate
+* `weights`: The weights of persons in many groups: public tables of whole numbers
 """

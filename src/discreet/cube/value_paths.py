@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from discreet.domain.codes import NULL
 from discreet.domain.columns import Category, Date, Number
 from discreet.domain.imputation import integer_weights, law_weights
+from discreet.domain.origins import Origin
 from discreet.domain.steps import Clamp, ClampCategories, Impute, NumberFacts, Step, TableFacts, after
 from discreet.errors import InternalError
 
@@ -48,9 +49,10 @@ class NumberPath:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CategoryPath:
-    """Code k of the schema goes to `targets[k]`; null goes to `null_target`.
+    """Code k of the column of the source goes to `targets[k]`; null goes to `null_target`.
 
-    Each law has one integer weight for every code of the schema and a last one for null. `called` as for numbers.
+    Each law has one integer weight for every final code that the schema declares and a last one for null. `called` as for
+    numbers. A derived column has the codes of the column that it comes from, and its own final codes.
     """
 
     name: str
@@ -69,7 +71,8 @@ def path_of(name: str, steps: tuple[Step, ...], start: TableFacts) -> Path:
     own = tuple(step for step in steps if isinstance(step, Clamp | ClampCategories | Impute) and step.column == name)
     column = start[name].column
     if isinstance(column, Category):
-        return _category_path(name, column, own)
+        path = _category_path(name, column, own)
+        return path if column.origin is None else _derived_path(path, column.origin, start)
     return _number_path(name, column, own, start)
 
 
@@ -120,6 +123,15 @@ def _category_path(name: str, column: Category, steps: tuple[Step, ...]) -> Cate
             _deposit(shares[source], weight, target, shares)
     laws = tuple(integer_weights(shares[source]) for source in range(len(imputations)))
     return CategoryPath(name, column, targets, null_target, laws)
+
+
+def _derived_path(path: CategoryPath, origin: Origin, start: TableFacts) -> CategoryPath:
+    """The same path from the codes of the column of the source: through the public map, and then through the steps (K1)."""
+    source = start[origin.of].column
+    if not isinstance(source, Category):
+        raise InternalError(f"column '{origin.of}' is not categorical")
+    targets = tuple(path.null_target if code == NULL else path.targets[code] for code in origin.codes)
+    return CategoryPath(origin.of, source, targets, path.null_target, path.laws, called=path.name)
 
 
 def _walk(code: int | None, steps: tuple[Step, ...], first: int, imputations: list[int]) -> int:

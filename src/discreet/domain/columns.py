@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import partial
@@ -17,10 +17,11 @@ from pathlib import Path
 
 from discreet.domain.categories import Value, check_categories, missing_category, read_categories
 from discreet.domain.missing import missing_codes
+from discreet.domain.origins import Origin
 from discreet.errors import SchemaError, did_you_mean, printed, unreachable
 from discreet.exact.numbers import Amount, exact, text
 
-__all__ = ["Category", "Column", "Date", "Number", "is_numeric"]
+__all__ = ["Category", "Column", "Date", "Number", "derived_category", "is_numeric"]
 
 _MAX_CODES = 2**52  # they must be exact as doubles: a floating column is put on the grid in IEEE arithmetic
 _MAX_SIZE = 10**60  # of numerators and denominators: every sum of the column, with its noise, is a finite double
@@ -35,6 +36,7 @@ class Category:
     `values` are distinct texts, integers or booleans, all of one type, or the path of a UTF-8 text file with one category
     per line. Texts are normalised to NFC, here and when the data are read. The empty text is refused: in CSV it is null.
     `missing` are codes of the same type that stand for "not known"; they are null, as is everything that is not a category.
+    `origin` says what a column is derived from (`Derived`, `Hierarchy`); None for a column of the source.
 
     Raises:
         SchemaError: no values, values of several types, duplicates, empty or unprintable text, unreadable file, a missing
@@ -44,6 +46,7 @@ class Category:
     values: tuple[Value, ...]
     missing: tuple[Value, ...]
     required: bool
+    origin: Origin | None
 
     def __init__(
         self, values: Iterable[Value] | str | Path, *, missing: Iterable[Value] = (), required: bool = False
@@ -54,6 +57,7 @@ class Category:
         object.__setattr__(self, "values", check_categories(listed))
         object.__setattr__(self, "missing", missing_codes(missing, partial(missing_category, self.values)))
         object.__setattr__(self, "required", _flag(required))
+        object.__setattr__(self, "origin", None)
 
     def __setstate__(self, state: Sequence[object]) -> None:
         _restore(self, state)
@@ -63,8 +67,8 @@ class Category:
         if not isinstance(other, Category):
             return NotImplemented
         same = type(self.values[0]) is type(other.values[0])
-        declared = (self.values, self.missing, self.required)
-        return same and declared == (other.values, other.missing, other.required)
+        declared = (self.values, self.missing, self.required, self.origin)
+        return same and declared == (other.values, other.missing, other.required, other.origin)
 
     def __hash__(self) -> int:
         return hash(self.values)
@@ -87,7 +91,20 @@ class Category:
 
     def to_json(self) -> dict[str, object]:
         """The column as canonical JSON values."""
-        return {"type": "category", "categories": list(self.values), **_nulls_json(self.missing, required=self.required)}
+        come = {} if self.origin is None else self.origin.to_json()
+        nulls = _nulls_json(self.missing, required=self.required)
+        return {"type": "category", "categories": list(self.values), **nulls, **come}
+
+
+def derived_category(values: Iterable[Value], origin: Origin, *, required: bool = False) -> Category:
+    """The column of these categories whose values are a public function of another column's.
+
+    Raises:
+        SchemaError: as for a `Category`.
+    """
+    made = Category(values, required=required)
+    object.__setattr__(made, "origin", origin)
+    return made
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -260,11 +277,15 @@ def _flag(required: object) -> bool:
 
 
 def _restore(column: Column, state: Sequence[object]) -> None:
-    """The column of a pickle; pickles of version 0.1.0 say nothing of nulls."""
+    """The column of a pickle; pickles of version 0.1.0 say nothing of nulls, later ones nothing of an origin."""
     names = [field.name for field in fields(column)]
-    said = [*state, *[(), False][len(state) - len(names) :]] if len(state) < len(names) else state
+    said = [*state, *(_LATER[name] for name in names[len(state) :])]
     for name, value in zip(names, said, strict=True):
         object.__setattr__(column, name, value)
+
+
+_LATER: Mapping[str, object] = {"missing": (), "required": False, "origin": None}
+"""The fields that columns of earlier versions do not have, with what they stand for."""
 
 
 def _schema_number(value: Amount, name: str) -> Fraction:

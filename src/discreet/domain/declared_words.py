@@ -10,6 +10,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
+from discreet.domain.bounds import bound_words
 from discreet.domain.row_samples import sample_words
 from discreet.exact.figures import enumerate_texts, name, number
 from discreet.exact.numbers import text
@@ -32,6 +33,8 @@ def step_words(step: Mapping[str, Any]) -> str:
         return _resize_words(step)
     if step["step"] == "sample":
         return sample_words(step)
+    if step["step"] == "bound":
+        return bound_words(step)
     column = name(step["column"])
     if step["step"] == "impute":
         return f"{column}: a value that is not known is replaced by {_law_words(step)}, whatever the other data are."
@@ -75,7 +78,8 @@ def _resize_words(step: Mapping[str, Any]) -> str:
 
 def column_words(column: Mapping[str, Any]) -> str:
     """The declaration of a column, as `Column.to_json` writes it: "numbers from 0 to 1,500 in steps of 1"."""
-    computed = f"; computed as {name(column['query'])}" if "query" in column else ""
+    computed = f"; from {name(column['of'])} by a public map" if "of" in column else ""
+    computed += f"; computed as {name(column['query'])}" if "query" in column else ""
     if "missing" not in column:
         return f"{_domain_words(column)}{computed}"
     codes = [_group(code) if column["type"] == "number" else f"“{name(code)}”" for code in column["missing"]]
@@ -86,6 +90,8 @@ def _domain_words(column: Mapping[str, Any]) -> str:
     if column["type"] == "category":
         size = len(column["categories"])
         return f"{number(size)} {'category' if size == 1 else 'categories'}: {_quote_values(column['categories'])}"
+    if column["type"] == "identifier":
+        return "marks the rows of one person; its values are in nothing that is released"
     if column["type"] == "date":
         return f"dates from {name(column['first'])} to {name(column['last'])}"
     return f"numbers from {_group(column['lower'])} to {_group(column['upper'])} in steps of {_group(column['step'])}"

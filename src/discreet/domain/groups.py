@@ -10,9 +10,10 @@ from itertools import pairwise
 
 from discreet.domain.bin_steps import step_codes
 from discreet.domain.categories import Value
-from discreet.domain.columns import Category, Date, Number
+from discreet.domain.columns import Category, Column, Date, Number
+from discreet.domain.origins import between, finest, root_of
 from discreet.domain.steps import CategoryFacts, NumberFacts, TableFacts
-from discreet.errors import ArgumentError, PlanError, printed, unreachable
+from discreet.errors import ArgumentError, InternalError, PlanError, printed, unreachable
 from discreet.exact.numbers import Amount, text
 
 __all__ = [
@@ -22,10 +23,12 @@ __all__ = [
     "Group",
     "Label",
     "bins",
-    "group_json",
     "group_labels",
     "group_of",
+    "groups_json",
     "is_complete",
+    "merge_groups",
+    "printed_labels",
 ]
 
 Label = Value | None
@@ -66,9 +69,23 @@ def bins(column: str, edges: Sequence[Amount | dt.date] | None = None, *, step: 
 
 @dataclass(frozen=True, slots=True)
 class CategoryGroup:
-    """One group for each category that clamping has left, and one for null if the column can still be null."""
+    """One group for each category that clamping has left, and one for null if the column can still be null.
+
+    `printed` are the columns that show it, where they are others than `column` alone: each is a function of it.
+    """
 
     column: str
+    printed: tuple[str, ...] = ()
+
+    def __setstate__(self, state: Sequence[object]) -> None:
+        # The pickles of earlier versions hold the column alone.
+        for name, value in zip(("column", "printed"), (*state, ())[:2], strict=True):
+            object.__setattr__(self, name, value)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the release that show the group."""
+        return self.printed or (self.column,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +98,11 @@ class BinGroup:
     column: str
     edges: tuple[int, ...]
     labels: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the release that show the group."""
+        return (self.column,)
 
 
 Group = CategoryGroup | BinGroup
@@ -157,10 +179,77 @@ def group_labels(group: Group, facts: TableFacts) -> tuple[Label, ...]:
     return (*labels, None) if column_facts.nullable else labels
 
 
-def group_json(group: Group, facts: TableFacts) -> dict[str, object]:
-    """The group as canonical JSON values."""
-    shown: dict[str, object] = {"column": group.column, "labels": list(group_labels(group, facts))}
-    return {**shown, "edges": list(group.edges)} if isinstance(group, BinGroup) else shown
+def printed_labels(group: Group, name: str, facts: TableFacts) -> tuple[Label, ...]:
+    """For each label of the group the label of one of the columns that show it."""
+    own = group_labels(group, facts)
+    if name == group.column:
+        return own
+    fine, coarse = facts[group.column], facts[name].column
+    above = between(group.column, name, _Declared(facts))
+    if above is None or not isinstance(fine, CategoryFacts) or not isinstance(coarse, Category):
+        raise InternalError(f"'{group.column}' does not determine '{name}'")
+    values = (*coarse.values, None)
+    return tuple(values[above[code]] for code in (*fine.kept, fine.column.size)[: len(own)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """The declared columns of a table."""
+
+    facts: TableFacts
+
+    def __getitem__(self, name: str, /) -> Column:
+        return self.facts[name].column
+
+
+def merge_groups(groups: Sequence[Group], facts: TableFacts) -> tuple[Group, ...]:
+    """The groups, with one for all columns of a family: of the finest, which the others are printed beside.
+
+    Cells are then those of the finest column alone, and no cell crosses a county with another state (K2).
+
+    Raises:
+        PlanError: none of them determines the others.
+    """
+    declared = _Declared(facts)
+    single = [group for group in groups if isinstance(group, CategoryGroup)]
+    if len({group.column for group in groups}) < len(groups):
+        return tuple(groups)  # a column that is named twice is refused where all names are compared
+    found: list[Group] = []
+    done: set[str] = set()
+    for group in groups:
+        if not isinstance(group, CategoryGroup) or group.column not in done:
+            own = _family(group, single, declared)
+            done.update(own)
+            found.append(group if len(own) == 1 else _merged(own, declared))
+    return tuple(found)
+
+
+def _family(group: Group, others: Sequence[CategoryGroup], declared: _Declared) -> tuple[str, ...]:
+    if not isinstance(group, CategoryGroup):
+        return (group.column,)
+    root = root_of(group.column, declared)
+    return tuple(other.column for other in others if root_of(other.column, declared) == root)
+
+
+def _merged(names: tuple[str, ...], declared: _Declared) -> CategoryGroup:
+    fine = finest(names, declared)
+    if fine is None:
+        root = root_of(names[0], declared)
+        raise PlanError(
+            f"group_by({', '.join(map(repr, names))}): all are derived from '{root}', and none determines the others, so "
+            f"that some of their combinations cannot occur; group by '{root}' as well, or by one of them"
+        )
+    return CategoryGroup(fine, printed=names)
+
+
+def groups_json(groups: Sequence[Group], facts: TableFacts) -> list[dict[str, object]]:
+    """The groups as canonical JSON values: one for each column that shows them."""
+    return [one for group in groups for one in _group_json(group, facts)]
+
+
+def _group_json(group: Group, facts: TableFacts) -> list[dict[str, object]]:
+    cuts = {"edges": list(group.edges)} if isinstance(group, BinGroup) else {}
+    return [{"column": name, "labels": list(printed_labels(group, name, facts)), **cuts} for name in group.names]
 
 
 def is_complete(group: Group, facts: TableFacts) -> bool:

@@ -43,7 +43,7 @@ class CsvFormat:
     quote: str = '"'
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "encoding", _encoding(self.encoding))
+        object.__setattr__(self, "encoding", _find_encoding(self.encoding))
         _check("separator", self.separator, ("", *_SEPARATORS), "one character such as ';', a tab or '|'")
         _check("decimal", self.decimal, _DECIMALS, "'.' or ','")
         _check("quote", self.quote, _QUOTES, "'\"', \"'\" or '' for none")
@@ -68,7 +68,7 @@ def _check(name: str, value: object, known: tuple[str, ...], rule: str) -> None:
         raise ArgumentError(f"{name}={printed(value)}: must be {rule}")
 
 
-def _encoding(value: object) -> str:
+def _find_encoding(value: object) -> str:
     if not isinstance(value, str):
         raise ArgumentError(f"encoding={printed(value)}: must be the name of an encoding, such as 'windows-1252'")
     plain = value.lower().replace("_", "-").replace("iso8859", "iso-8859")

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from discreet.domain.areas import Declared, expand_columns
 from discreet.domain.categories import check_text
 from discreet.domain.columns import Category, Column, Date, Number
+from discreet.domain.identifiers import Identifier
+from discreet.domain.origins import root_of
 from discreet.domain.reading import CsvFormat
-from discreet.errors import SchemaError, did_you_mean, printed
+from discreet.errors import PlanError, SchemaError, did_you_mean, printed
 
 if TYPE_CHECKING:
     from discreet.domain.rowwise.tree import Select
@@ -22,6 +25,8 @@ __all__ = ["Category", "Column", "Date", "Number", "Schema"]  # pickles of 0.1.0
 class Schema:
     """The declared columns, in order. Columns of the source that are not declared are never read.
 
+    A `DerivedColumn` becomes a category, a `Hierarchy` one for its codes and one for each level: `area`, `area.state`, ….
+
     Raises:
         SchemaError: no columns; a name that is empty, unprintable or declared twice, whatever its case; no `Column`.
     """
@@ -29,8 +34,12 @@ class Schema:
     columns: Mapping[str, Column]
     reading: CsvFormat | None
     query: Select | None
+    identifiers: Mapping[str, Identifier]
+    """The columns that say whose row it is. They are no `columns`: nothing is asked of their values."""
 
-    def __init__(self, columns: Mapping[str, Column] | None = None, /, **named: Column) -> None:
+    def __init__(
+        self, columns: Mapping[str, Declared | Identifier] | None = None, /, **named: Declared | Identifier
+    ) -> None:
         if columns is not None and not isinstance(columns, Mapping):
             raise SchemaError(f"schema={printed(columns)}: must map names to columns, such as {{'age': Number(0, 110)}}")
         joined = dict(columns or {})
@@ -38,14 +47,18 @@ class Schema:
             if name in joined:
                 raise SchemaError(f"column '{name}': is declared twice")
             joined[name] = column
-        _check_columns(joined)
-        object.__setattr__(self, "columns", MappingProxyType(joined))
+        _check_names(joined)
+        identifiers = {name: column for name, column in joined.items() if isinstance(column, Identifier)}
+        made = expand_columns({name: column for name, column in joined.items() if not isinstance(column, Identifier)})
+        _check_columns({**made, **identifiers})
+        object.__setattr__(self, "columns", MappingProxyType(made))
+        object.__setattr__(self, "identifiers", MappingProxyType(identifiers))
         object.__setattr__(self, "reading", None)
         object.__setattr__(self, "query", None)
 
     def read_as(self, reading: CsvFormat | None) -> Schema:
         """The same columns, read from CSV files of this format: it decides what their cells mean, and so is part of them."""
-        return _read_again(dict(self.columns), reading if reading is not None and reading.to_json() else None, self.query)
+        return _read_again(self._declared(), reading if reading is not None and reading.to_json() else None, self.query)
 
     def select(self, query: str | Select | None) -> Schema:
         """The same columns, computed from columns of the source by a row-wise query, whose expressions are part of them.
@@ -55,17 +68,28 @@ class Schema:
         """
         if query is None:
             return self
+        if self.identifiers:
+            raise PlanError(
+                f"query: cannot give an Identifier yet, such as '{next(iter(self.identifiers))}'; "
+                "write the computed columns into the source, and leave the query out"
+            )
         from discreet.domain.rowwise.parsing import parse
 
         found = parse(query)
-        for name in self.columns:
+        for name in self.of_source().columns:
             found.require(name)
-        return _read_again(dict(self.columns), self.reading, found)
+        return _read_again(self._declared(), self.reading, found)
 
     def derived(self) -> Mapping[str, str]:
         """The canonical text of each column that a query computes, or takes from a column of another name."""
-        texts = ((name, None if self.query is None else self.query.derived(name)) for name in self.columns)
+        texts = ((name, None if self.query is None else self.query.derived(root_of(name, self))) for name in self.columns)
         return {name: text for name, text in texts if text is not None}
+
+    def of_source(self) -> Schema:
+        """The columns that are read from the source: all but those that are derived from them."""
+        kept = {name: column for name, column in self.columns.items() if root_of(name, self) == name}
+        everything = {**kept, **self.identifiers}
+        return self if len(kept) == len(self.columns) else _read_again(everything, self.reading, self.query)
 
     def __getitem__(self, name: str) -> Column:
         """The column with this name.
@@ -81,7 +105,7 @@ class Schema:
         """True if the columns are the same and in the same order: the order is part of a schema."""
         if not isinstance(other, Schema):
             return NotImplemented
-        mine, others = ((tuple(one.columns.items()), one.reading, one.derived()) for one in (self, other))
+        mine, others = ((tuple(one._declared().items()), one.reading, one.derived()) for one in (self, other))  # noqa: SLF001
         return mine == others
 
     def __hash__(self) -> int:
@@ -89,16 +113,25 @@ class Schema:
 
     def __reduce__(self) -> tuple[object, ...]:
         said = [self.reading, self.query][: 2 if self.query is not None else 1 if self.reading is not None else 0]
-        return (_read_again if said else Schema, (dict(self.columns), *said))
+        return (_read_again if said else Schema, (self._declared(), *said))
 
     def to_json(self) -> list[dict[str, object]]:
         """The schema as canonical JSON values: a list, because the order of columns is part of it."""
         how: dict[str, object] = {} if self.reading is None else {"csv": self.reading.to_json()}
         derived = {name: {"query": text} for name, text in self.derived().items()}
-        return [{"name": name, **column.to_json(), **how, **derived.get(name, {})} for name, column in self.columns.items()]
+        columns = [
+            {"name": name, **column.to_json(), **how, **derived.get(name, {})} for name, column in self.columns.items()
+        ]
+        return columns + [{"name": name, **one.to_json(), **how} for name, one in self.identifiers.items()]
+
+    def _declared(self) -> dict[str, Column | Identifier]:
+        """All that the schema declares: its columns, then its identifiers."""
+        return {**self.columns, **self.identifiers}
 
 
-def _read_again(columns: Mapping[str, Column], reading: CsvFormat | None, query: Select | None = None) -> Schema:
+def _read_again(
+    columns: Mapping[str, Column | Identifier], reading: CsvFormat | None, query: Select | None = None
+) -> Schema:
     """A schema with what is said of all its columns."""
     found = Schema(columns)
     object.__setattr__(found, "reading", reading)
@@ -106,16 +139,22 @@ def _read_again(columns: Mapping[str, Column], reading: CsvFormat | None, query:
     return found
 
 
-def _check_columns(columns: Mapping[str, Column]) -> None:
-    if not columns:
+def _check_names(declared: Mapping[str, Declared | Identifier]) -> None:
+    if not declared:
         raise SchemaError("schema: declares no columns; name at least one")
-    folded: dict[str, str] = {}
-    for name, column in columns.items():
+    for name in declared:
         if not isinstance(name, str):
             raise SchemaError(f"column {printed(name)}: a name must be text")
         check_text(name, "column name")
-        if not isinstance(column, Category | Number | Date):
-            raise SchemaError(f"column '{name}': must be a Category, Number or Date, not {type(column).__name__}")
+
+
+def _check_columns(columns: Mapping[str, Column | Identifier]) -> None:
+    folded: dict[str, str] = {}
+    for name, column in columns.items():
+        if not isinstance(column, Category | Number | Date | Identifier):
+            raise SchemaError(
+                f"column '{name}': must be a Category, Number, Date or Identifier, not {type(column).__name__}"
+            )
         twin = folded.setdefault(name.casefold(), name)
         if twin != name:
             raise SchemaError(f"column '{name}': differs from column '{twin}' only in upper and lower case")

@@ -1,4 +1,4 @@
-"""The steps that prepare the table: clamp, impute, where, and resize or sample.
+"""The steps that prepare the table: clamp, impute, where, and resize, sample or bound.
 
 Each step is a frozen value that states its own local facts. The rule `after` derives the public facts of the table after
 the step (bounds, categories, nullability, number of rows, copies c and rate s). Nothing here sees a row.
@@ -14,10 +14,11 @@ from fractions import Fraction
 from math import ceil
 from types import MappingProxyType
 
+from discreet.domain.bounds import Bound
 from discreet.domain.categories import Value
 from discreet.domain.columns import Category, Column, Date, Number
 from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights, check_law, law_json
-from discreet.domain.neighbours import Neighbours, ReplaceOne, whole_number
+from discreet.domain.neighbours import Neighbours, ReplaceOne, person_of, whole_number
 from discreet.domain.row_samples import Compared, SampleEach, SampleRows
 from discreet.domain.schema import Schema
 from discreet.errors import ArgumentError, PlanError, did_you_mean, printed, unreachable
@@ -25,6 +26,7 @@ from discreet.exact.numbers import Amount, exact, text
 
 __all__ = [
     "ROW_DRAWS",
+    "Bound",
     "CategoryFacts",
     "Clamp",
     "ClampCategories",
@@ -117,7 +119,7 @@ RowDraw = Resize | SampleEach | SampleRows
 
 ROW_DRAWS: tuple[type[RowDraw], ...] = (Resize, SampleEach, SampleRows)
 
-Step = Clamp | ClampCategories | Impute | Where | WhereIn | RowDraw
+Step = Clamp | ClampCategories | Impute | Where | WhereIn | RowDraw | Bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,7 @@ ColumnFacts = NumberFacts | CategoryFacts
 class TableFacts:
     """The facts of the whole table. `rows` is public or None; the one resize determines the copies c and the rate s.
 
-    `drawn` is the step that drew the rows, if there was one.
+    `drawn` is the step that drew the rows, if there was one, and `bound` the bound of what one person counts for.
     """
 
     columns: Mapping[str, ColumnFacts]
@@ -156,6 +158,7 @@ class TableFacts:
     rate: Fraction = Fraction(1)
     drawn: RowDraw | None = None
     filtered: frozenset[str] = field(default=frozenset())
+    bound: Bound | None = None
 
     @property
     def compared(self) -> Compared:
@@ -170,13 +173,23 @@ class TableFacts:
         Raises:
             PlanError: the column is not declared; the message names the nearest one.
         """
+        if isinstance(name, str) and name == person_of(self.neighbours):
+            raise PlanError(
+                f"column {printed(name)}: is an Identifier, which says whose row it is; it is no group, condition or "
+                "statistic. Ask for persons(), or leave it out"
+            )
         if not isinstance(name, str) or name not in self.columns:
             raise PlanError(f"column {printed(name)}: is not declared in the schema{did_you_mean(name, self.columns)}")
         return self.columns[name]
 
 
 def facts_of(schema: Schema, neighbours: Neighbours) -> TableFacts:
-    """The facts before any step: the schema's domains, every column nullable, n public only under ReplaceOne."""
+    """The facts before any step: the schema's domains, every column nullable, n public only under ReplaceOne.
+
+    Raises:
+        PlanError: the relation names no `Identifier` of the schema, or the schema has one that the relation does not name.
+    """
+    _check_identifiers(schema, person_of(neighbours))
     columns: dict[str, ColumnFacts] = {}
     for name, column in schema.columns.items():
         if isinstance(column, Category):
@@ -186,13 +199,31 @@ def facts_of(schema: Schema, neighbours: Neighbours) -> TableFacts:
     return TableFacts(MappingProxyType(columns), neighbours, neighbours.rows)
 
 
+def _check_identifiers(schema: Schema, person: str | None) -> None:
+    if person is not None and person not in schema.identifiers:
+        raise PlanError(
+            f"person={printed(person)}: is no Identifier of the schema{did_you_mean(person, schema.identifiers)}; declare "
+            f"the column as {person}=Identifier()"
+        )
+    other = next((name for name in schema.identifiers if name != person), None)
+    if other is not None:
+        raise PlanError(
+            f"column '{other}': is an Identifier, and the neighbours do not name it; declare AddRemove(person='{other}') "
+            "or leave the column out"
+        )
+
+
 def after(step: Step, facts: TableFacts) -> TableFacts:
     """The facts after one more step.
 
     Raises:
         PlanError: a clamp, imputation or second draw of rows after the resize or sample, a sample of more rows than the
-            table has, or a change of a column that `where` has used.
+            table has, a change of a column that `where` has used, or anything after a bound.
     """
+    if facts.bound is not None:
+        raise PlanError(f"{_name(step)}: the table was bounded already; bound() is the last step, and stands once")
+    if isinstance(step, Bound):
+        return replace(facts, bound=step)
     if isinstance(step, Where | WhereIn):
         return replace(facts, filtered=facts.filtered | {step.column})
     if facts.drawn is not None:
@@ -228,7 +259,7 @@ def conditions_of(steps: Iterable[Step]) -> list[Where | WhereIn]:
         match step:
             case Where() | WhereIn():
                 found.append(step)
-            case Clamp() | ClampCategories() | Impute() | Resize() | SampleEach() | SampleRows():
+            case Clamp() | ClampCategories() | Impute() | Resize() | SampleEach() | SampleRows() | Bound():
                 pass  # the row stays, with the same or another value, or is drawn whatever its values are
             case _:
                 raise unreachable(step)
@@ -249,6 +280,8 @@ def _no_more(drawn: RowDraw) -> str:
 def _name(step: Step) -> str:
     if isinstance(step, Resize):
         return f"resize(rows={step.rows})"
+    if isinstance(step, Bound):
+        return "bound()"
     if isinstance(step, SampleEach | SampleRows):
         return step.title
     word = {Clamp: "clamp", ClampCategories: "clamp", Impute: "impute"}.get(type(step), "where")
@@ -353,7 +386,7 @@ def step_json(step: Step, schema: Schema) -> dict[str, object]:
     """The step as canonical JSON values, with values of the column instead of codes."""
     if isinstance(step, Resize):
         return {"step": "resize", "rows": step.rows, "proportion": text(step.proportion)}
-    if isinstance(step, SampleEach | SampleRows):
+    if isinstance(step, SampleEach | SampleRows | Bound):
         return step.to_json()
     column = schema[step.column]
     if isinstance(step, Impute):

@@ -11,7 +11,7 @@ from typing import Any
 
 from discreet.domain.declared_words import column_words, step_words
 from discreet.domain.groups import Group
-from discreet.domain.neighbours import Neighbours
+from discreet.domain.neighbours import Neighbours, person_of
 from discreet.domain.schema import Schema
 from discreet.domain.steps import Step, step_json
 from discreet.exact.figures import decimals_for, interval, name, number, plural
@@ -83,7 +83,7 @@ def step_facts(schema: Schema, steps: Sequence[Step]) -> Facts:
 
 def request_text(groups: Sequence[Group], statistics: Sequence[str]) -> str:
     """The requested statistics and groups: "count, mean_wage by state"."""
-    by = f" by {', '.join(group.column for group in groups)}" if groups else ""
+    by = f" by {', '.join(name for group in groups for name in group.names)}" if groups else ""
     return f"{', '.join(statistics)}{by}"
 
 
@@ -127,5 +127,7 @@ def release_card(document: Mapping[str, Any]) -> str:
 
 def neighbours_text(neighbours: Neighbours) -> str:
     """The neighbouring relation and the number of rows per person."""
+    if person_of(neighbours) is not None:
+        return neighbours.text()
     person = f"{neighbours.rows_per_person} {plural('row', neighbours.rows_per_person)} a person"
     return f"{neighbours.text()}; {person}"

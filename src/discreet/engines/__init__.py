@@ -19,8 +19,11 @@ folder, and is loaded when a source needs it.
 * `missing`: Missing codes of numbers and dates: which cells are null because the declaration says so, in Python and in
   SQL
 * `own`: An engine of one's own, handed over as the source
+* `persons`: A scan of a table of persons as two SQL statements: the rows of each person in each cell, and weighted totals
+  of these
 * `progress`: An engine that reports which stage of its work begins, in constant words. Nothing of the rows shows but
   the time they take
+* `reference_persons`: The meaning of a scan of a table of persons: plain Python, one row after the other
 * `registry`: All engines, in one tuple, and which of them reads a source
 * `resources`: The resources that the driver may use: memory, threads, and a folder for spilled data
 * `rowwise`: The columns that a row-wise query gives: their types over a source, and their meaning for one row
@@ -46,7 +49,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.domain.schema import Schema
 from discreet.engines.absent import AbsentSource
-from discreet.engines.base import CodeList, Engine, Header, Labelled, check_header
+from discreet.engines.base import CodeList, Engine, Header, Labelled, check_header, check_person
 from discreet.engines.progress import Progress, Telling
 from discreet.engines.resources import NO_LIMITS, Limits
 from discreet.engines.sources import Opened, open_known, source_in, source_text
@@ -99,6 +102,7 @@ def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS, progres
         raise ArgumentError(f"limits={printed(limits)}: must be Limits(…)")
     if progress is not None and not callable(progress):
         raise ArgumentError(f"progress={printed(progress)}: must be a function of the name of a stage")
+    schema = schema.of_source()
     found = open_known(source, _columns_read(schema), limits)
     try:
         _select(found, schema, [*schema.columns])
@@ -112,7 +116,7 @@ def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS, progres
 def _columns_read(schema: Schema) -> list[str]:
     """The columns of the source that the schema depends on. What computes columns is loaded where there is a query."""
     if schema.query is None:
-        return [*schema.columns]
+        return [*schema.columns, *schema.identifiers]
     from discreet.engines.rowwise import columns_read
 
     return columns_read(schema)
@@ -156,6 +160,8 @@ def _check(found: Opened, schema: Schema) -> None:
     check_missing(found.engine.header, schema)
     check_grids(found.engine.header, schema)
     found.kind.check_schema(schema)
+    for person in schema.identifiers:
+        check_person(found.engine, person, found.shown)
 
 
 def header_faults(source: Any, schema: Schema) -> list[str]:
@@ -164,6 +170,7 @@ def header_faults(source: Any, schema: Schema) -> list[str]:
     Raises:
         SourceError: the source cannot be opened.
     """
+    schema = schema.of_source()
     found = open_known(source, _columns_read(schema), NO_LIMITS)
     try:
         names, faults = _sound(found, schema)

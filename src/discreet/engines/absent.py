@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from discreet.cube.cube import Cube
+from discreet.cube.persons import PersonScan
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.domain.reading import CsvFormat
 from discreet.domain.schema import Schema
@@ -33,7 +34,7 @@ class AbsentSource:
 
     def __init__(self, schema: Schema, form: CsvFormat | None = None) -> None:
         self.format = form
-        self._header = dict.fromkeys(schema.columns, _EXPECTED)
+        self._header = dict.fromkeys([*schema.columns, *schema.identifiers], _EXPECTED)
 
     @property
     def header(self) -> Header:
@@ -52,6 +53,18 @@ class AbsentSource:
         raise SourceError("source: is not here, and nothing can be read of it")
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:  # noqa: ARG002
+        """Refused.
+
+        Raises:
+            SourceError: always.
+        """
+        raise SourceError("source: is not here, and nothing can be read of it")
+
+    def can_add_persons(self) -> bool:
+        """True, as far as the plan goes: the engine elsewhere decides."""
+        return True
+
+    def add_persons(self, scan: PersonScan) -> Cube:  # noqa: ARG002
         """Refused.
 
         Raises:

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from discreet.cube.cube import Cube, row_count
+from discreet.cube.persons import PersonScan
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.domain.columns import Category, Column, Date
 from discreet.domain.schema import Schema
-from discreet.errors import SourceError, did_you_mean, printed
+from discreet.errors import InternalError, SourceError, did_you_mean, printed
+from discreet.exact.figures import enumerate_texts
 
 __all__ = [
     "CodeList",
@@ -24,9 +26,11 @@ __all__ = [
     "Header",
     "Inspectable",
     "Labelled",
+    "Personal",
     "Prepared",
     "Together",
     "check_header",
+    "check_person",
     "check_ready",
     "check_same",
     "columns_of",
@@ -34,6 +38,7 @@ __all__ = [
     "kinds_accepted",
     "rows_of",
     "snapshot_before",
+    "totals_of_persons",
     "unreadable",
 ]
 
@@ -149,6 +154,63 @@ class Counting(Protocol):
 
     def count_rows(self) -> int:
         """The number of rows, as `aggregate` would count them now."""
+
+
+@runtime_checkable
+class Personal(Protocol):
+    """An engine that can add up persons, each with a bounded weight, in one reading."""
+
+    def can_add_persons(self) -> bool:
+        """True if this source can be added up so; a source that cannot is refused before anything is charged."""
+
+    def add_persons(self, scan: PersonScan) -> Cube:
+        """A cube with a key for the cell of the request, each cell once, and the totals over persons as its sums.
+
+        The sums stand in the order of `column_of_total`. Only rows whose identifier is not null contribute. The number of
+        rows is the number of persons that are in the cell, which is as private as the totals.
+        """
+
+
+def totals_of_persons(engine: Engine, scan: PersonScan) -> Cube:
+    """The totals over persons of a source.
+
+    Raises:
+        InternalError: the engine cannot add up persons; `check_person` has refused it before anything was charged.
+    """
+    if not isinstance(engine, Personal):
+        raise InternalError("the engine cannot add up persons")
+    return engine.add_persons(scan)
+
+
+_IDENTIFIERS = ("integer", "text", "date")
+
+
+def check_person(engine: Engine, person: str | None, shown: str) -> None:
+    """Checks that a source can say whose row is whose, if this is declared.
+
+    Raises:
+        SourceError: it has no such column, one whose values are not compared exactly, or its engine cannot add up
+            persons.
+    """
+    if person is None:
+        return
+    if not isinstance(engine, Personal) or not engine.can_add_persons():
+        raise SourceError(
+            f"AddRemove(person='{person}'): {shown} is read by an engine that cannot add up persons yet; write the rows to "
+            "a Parquet file, or pass them as an Arrow table or a frame"
+        )
+    header = engine.header
+    if person not in header:
+        raise SourceError(
+            f"column '{person}': declared in the schema, but not in {shown}, where names are compared exactly"
+            f"{did_you_mean(person, header)}"
+        )
+    # Moments that a driver gives as days would make one person of all that share a day.
+    if header[person].kind not in _IDENTIFIERS or "TIMESTAMP" in header[person].shown.upper():
+        raise SourceError(
+            f"column '{person}': {shown} holds {header[person].shown}, and an Identifier is read from "
+            f"{enumerate_texts(_IDENTIFIERS, 'or')} columns, whose values are equal or not; cast the column"
+        )
 
 
 def rows_of(engine: Engine) -> int:

@@ -47,6 +47,8 @@ class Dialect:
         date_code: the code of a date within the bounds of the path, null for null.
         sums: the select list of the exact sum of (value - low) over column v of this number.
         counted: the number of rows in which an expression is not null; of all rows for a star.
+        identity: an integer, text or date column of this type, such that it is equal to another one exactly where both are
+            the same integer, the same day, or texts of the same bytes; null for null.
         carried: further columns of the source that `counted` and `sums` use.
         grouped: the GROUP BY, as text; empty without keys. The keys are given as expressions in which null is null; the
             select list names null. Several groups of one key are one cell in parts.
@@ -76,5 +78,6 @@ class Dialect:
     date_code: Callable[[NumberPath, ColumnType], str]
     sums: Callable[[NumberPath, int], list[str]]
     counted: Callable[[str], str]
+    identity: Callable[[str, ColumnType], str]
     carried: tuple[str, ...]
     grouped: Callable[[Sequence[str]], str]

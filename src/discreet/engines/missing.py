@@ -58,7 +58,7 @@ def _nearest(code: int | Fraction | dt.date, kind: ColumnType) -> str:
     if isinstance(code, dt.date) or kind.kind in {"integer", "decimal"}:
         return ""
     number = nearest_float(Fraction(code), kind)
-    return "" if number is None else f", whose nearest value is {_written(number, kind)}"
+    return "" if number is None else f", whose nearest value is {_write_decimal(number, kind)}"
 
 
 def _can_occur(code: int | Fraction | dt.date, kind: ColumnType) -> bool:
@@ -70,10 +70,10 @@ def _can_occur(code: int | Fraction | dt.date, kind: ColumnType) -> bool:
     if kind.kind == "decimal":
         return _unscale(number, kind) is not None
     near = nearest_float(number, kind)
-    return near is not None and number in {Fraction(near), Fraction(_written(near, kind))}
+    return near is not None and number in {Fraction(near), Fraction(_write_decimal(near, kind))}
 
 
-def _written(number: float, kind: ColumnType) -> str:
+def _write_decimal(number: float, kind: ColumnType) -> str:
     """The shortest decimal form of a float, with which the text of it is read as this float again."""
     if not _is_single(kind):
         return repr(number)

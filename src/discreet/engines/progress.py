@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 from discreet.cube.cube import Cube
+from discreet.cube.persons import PersonScan
 from discreet.cube.value_paths import KeyAxis, Moment
-from discreet.engines.base import CubeRequest, Engine, Header, check_ready, cubes_of, rows_of
+from discreet.engines.base import CubeRequest, Engine, Header, Personal, check_ready, cubes_of, rows_of, totals_of_persons
 
 __all__ = ["Progress", "Telling"]
 
@@ -46,6 +47,17 @@ class Telling:
             cube = next(cubes)
             self._tell("draw")
             yield cube
+
+    def can_add_persons(self) -> bool:
+        """The same as the engine's."""
+        return isinstance(self._engine, Personal) and self._engine.can_add_persons()
+
+    def add_persons(self, scan: PersonScan) -> Cube:
+        """The same as the engine's."""
+        self._tell("count")
+        cube = totals_of_persons(self._engine, scan)
+        self._tell("draw")
+        return cube
 
     def count_rows(self) -> int:
         """The same as the engine's."""

@@ -14,10 +14,12 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.cube.cube import Cube, compact, empty_cube, sum_dtype
+from discreet.cube.persons import PersonScan
 from discreet.cube.value_paths import CategoryPath, KeyAxis, Moment, NumberPath
 from discreet.domain.columns import Category, Date, Number
 from discreet.engines.base import ColumnType, CountedCells, Header
 from discreet.engines.missing import is_missing
+from discreet.engines.reference_persons import add_persons
 
 __all__ = [
     "ReferenceEngine",
@@ -71,6 +73,15 @@ class ReferenceEngine:
                 values = (None if (day := day_of(value)) is None else day.isoformat() for value in values)
             counted = Counter((type(value), value) for value in values)
             yield name, [(value, rows) for (_, value), rows in counted.items()]
+
+    def can_add_persons(self) -> bool:
+        """True."""
+        return True
+
+    def add_persons(self, scan: PersonScan) -> Cube:
+        """The totals over persons, row by row."""
+        rows = (dict(zip(self._header, row, strict=True)) for row in self._rows)
+        return add_persons(scan, rows, lambda axis, value: label(axis, value, self._header[axis.name]))
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         """The cube of all rows, counted one by one."""

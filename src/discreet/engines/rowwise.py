@@ -153,10 +153,10 @@ def cells_of(expression: Typed) -> Iterator[Cell]:
 
 def derived_rows(chosen: Rowwise, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The result of a query, one row after the other: the meaning that every engine must equal."""
-    return [_derived(chosen, row) for row in rows]
+    return [_derive_row(chosen, row) for row in rows]
 
 
-def _derived(chosen: Rowwise, row: Mapping[str, Any]) -> dict[str, Any]:
+def _derive_row(chosen: Rowwise, row: Mapping[str, Any]) -> dict[str, Any]:
     usable = {name: kind for name, kind in chosen.source.items() if _type_of(kind) is not None}
     cells = {name: cell_value(kind, row[name]) for name, kind in usable.items()}
     computed = {name: value_of(expression, cells) for name, expression in chosen.computed.items()}

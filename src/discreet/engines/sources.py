@@ -164,11 +164,11 @@ def _of_path(source: str, limits: Limits, form: CsvFormat) -> tuple[EngineKind, 
         _require_usual(source, form)
         kind, open_folder = folder_kind()
         return kind, open_folder(path, limits)
-    listing: Listing = partial(_matching, source) if re.search(_PATTERN, source) and not path.exists() else lambda: [path]
+    listing: Listing = partial(_match, source) if re.search(_PATTERN, source) and not path.exists() else lambda: [path]
     return _of_files(source, listing(), listing, limits, form)
 
 
-def _matching(source: str) -> list[Path]:
+def _match(source: str) -> list[Path]:
     found = [Path(name) for name in sorted(glob(source, recursive=True))]  # noqa: PTH207 (absolute and ** patterns)
     return [path for path in found if not path.is_dir()]
 
@@ -179,7 +179,7 @@ def _of_files(
     if not paths:
         raise SourceError(f"source '{source}': matches no file")
     file_snapshot(paths)
-    own = sorted({_ending(path) for path in paths})
+    own = sorted({_ending_of(path) for path in paths})
     found = file_kind(own[0]) if len(own) == 1 else None
     if found is not None:
         kind, files = found
@@ -199,7 +199,7 @@ def _of_files(
     raise SourceError(f"source '{source}': {known}{did_you_mean(own[0], endings())}")
 
 
-def _ending(path: Path) -> str:
+def _ending_of(path: Path) -> str:
     """The ending of a name, with the one before it where the file may be packed."""
     ending = path.suffix.lower()
     return "".join(path.suffixes[-2:]).lower() if ending in (".gz", ".zst") else ending

@@ -25,7 +25,7 @@ from discreet.engines.dialect import Dialect
 from discreet.engines.keys import word_sql, words_of
 from discreet.engines.missing import without_missing
 
-__all__ = ["PARTS", "aggregate_sql", "answer_names", "check_grids", "part_name", "parts_of"]
+__all__ = ["PARTS", "aggregate_sql", "answer_names", "check_grids", "labels_sql", "part_name", "parts_of"]
 
 _NUMBER = " *[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]{1,3})? *"
 _INTEGER = " *[+-]?[0-9]{1,19}([.]0*)? *"
@@ -104,6 +104,28 @@ def aggregate_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[
         columns += [f"{dialect.counted(f'v{j}')} AS n{j}", *dialect.sums(moment.path, j)]
     body = f"SELECT {', '.join(inner) or '1'} FROM {source}"
     return f"SELECT {', '.join(columns)} FROM ({body}){lookups}{dialect.grouped(grouped)}"
+
+
+def labels_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[KeyAxis], further: Sequence[str]) -> str:
+    """One statement that gives, for each row, the label of each axis as k0, k1, …, and further columns of the source.
+
+    Args:
+        dialect: of the engine that will run it.
+        source: an SQL table expression.
+        header: the types of its columns.
+        axes: what is labelled.
+        further: expressions over the source, each with a name that is neither k, c nor t with a number.
+    """
+    keys = [_key(dialect, axes, i, header[axis.name], apart=False) for i, axis in enumerate(axes)]
+    inner = [f"{key.value} AS c{i}" for i, key in enumerate(keys)]
+    lookups = "".join(dialect.lookup(key.joined, i) for i, key in enumerate(keys) if key.joined is not None)
+    labels = [
+        f"coalesce({key.label}, {axis.path.null_target}) AS k{i}"
+        for i, (axis, key) in enumerate(zip(axes, keys, strict=True))
+    ]
+    named = [one.rpartition(" AS ")[2] for one in further]
+    body = f"SELECT {', '.join([*further, *inner])} FROM {source}"
+    return f"SELECT {', '.join([*named, *labels])} FROM ({body}) AS coded{lookups}"
 
 
 def answer_names(dialect: Dialect, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> list[str]:
@@ -210,8 +232,11 @@ def _count_passed(dialect: Dialect, code: str, cuts: Sequence[int], below: int, 
 
     A few cuts are compared one by one, which costs less than a division. Of more, cuts at equal distances are divided by;
     others are looked for by halving, since engines bound the depth of a sum: in an expression, which grows with their
-    number, or in a list where there are many.
+    number, or in a list where there are many. No branch is a bare null: an engine that knows the range of the result
+    groups by it in an array.
     """
+    if not cuts:
+        return f"CASE WHEN {code} IS NOT NULL THEN CAST({below} AS BIGINT) END"
     distances = _distances(cuts)
     if len(distances) == 1:
         (distance,) = distances
@@ -222,9 +247,9 @@ def _count_passed(dialect: Dialect, code: str, cuts: Sequence[int], below: int, 
         first, last = cuts[0] - distance, cuts[-1] + distance - 1
         if first <= ends[0] and ends[1] <= last:
             return counted
-    if 1 <= len(cuts) <= _COMPARED_CUTS:
+    if len(cuts) <= _COMPARED_CUTS:
         numbered = " ".join(f"WHEN {code} < {cut} THEN CAST({below + place} AS BIGINT)" for place, cut in enumerate(cuts))
-        return f"CASE {numbered} WHEN {code} >= {cuts[-1]} THEN {below + len(cuts)} END"
+        return f"CASE {numbered} ELSE {_passed_all(dialect, code, cuts, below, ends[1])} END"
     if len(distances) == 1:
         return (
             f"CASE WHEN {code} < {cuts[0]} THEN CAST({below} AS BIGINT) "
@@ -239,7 +264,13 @@ def _count_passed(dialect: Dialect, code: str, cuts: Sequence[int], below: int, 
         middle = (first + last) // 2
         return f"CASE WHEN {code} < {cuts[middle]} THEN {among(first, middle)} ELSE {among(middle + 1, last)} END"
 
-    return f"CASE WHEN {code} IS NOT NULL THEN {among(0, len(cuts))} END"
+    most = _passed_all(dialect, code, cuts, below, ends[1])
+    return f"CASE WHEN {code} < {cuts[-1]} THEN {among(0, len(cuts) - 1)} ELSE {most} END"
+
+
+def _passed_all(dialect: Dialect, code: str, cuts: Sequence[int], below: int, high: int) -> str:
+    """The number of all cuts plus `below` for a code from the last cut to `high`, null for null: the quotient is 0 there."""
+    return f"{below + len(cuts)} + ({code} - {cuts[-1]}) {dialect.divided} {max(1, high - cuts[-1] + 1)}"
 
 
 def _category_value(dialect: Dialect, path: CategoryPath, kind: ColumnType) -> str:

@@ -206,7 +206,7 @@ class Ledger:
             with self._store.translate_errors():
                 holder = held.enter_context(self._store.holds.held())
             with self._file.writing() as (book, transaction):
-                found = self._standing(book, sequence)
+                found = self._find_standing(book, sequence)
                 require_attempt(found, self._store.holds.alive)
                 entry = going_on(book, found, "reading", found.attempts + 1, holder)
                 transaction.append(entry)
@@ -250,7 +250,7 @@ class Ledger:
     def settle(self, sequence: int) -> str:
         """The state of the reservation, which is "failed" from now on if its process died and nothing can come of it."""
         with self._file.writing() as (book, transaction):
-            found = self._standing(book, sequence)
+            found = self._find_standing(book, sequence)
             if not is_lost(found, self._store.holds.alive):
                 return found.state
             entry = concluding(book, found, "fail", None)
@@ -260,7 +260,7 @@ class Ledger:
 
     def _conclude(self, kind: str, sequence: int, payload: bytes | None) -> int:
         with self._file.writing() as (book, transaction):
-            found = self._standing(book, sequence)
+            found = self._find_standing(book, sequence)
             if found.outcome:
                 raise self._store.error(
                     f"has entry {sequence} as {found.state} already; begin anew, a release with its own charge"
@@ -274,7 +274,7 @@ class Ledger:
         self._file.remember(entry)
         return entry.sequence
 
-    def _standing(self, book: Book, sequence: int) -> Standing:
+    def _find_standing(self, book: Book, sequence: int) -> Standing:
         found = standing(book, sequence)
         if found is None:
             raise self._store.error(f"has no reservation {sequence!r}; give a number that `reserve` or `publish` returned")

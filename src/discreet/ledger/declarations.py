@@ -19,7 +19,7 @@ __all__ = ["amend", "amendment", "changes", "fixed_part", "short"]
 _SHOWN = 60
 _COLUMNS = "schema"
 _FREE = frozenset({_COLUMNS, "neighbours", "budget"})
-"""The keys of a declaration that use no column."""
+"""The keys of a declaration beside those that list columns. Of these the neighbours alone may use one: who is a person."""
 
 
 @lru_cache(maxsize=8)  # every operation compares declarations, nearly always the same two, and they may be long
@@ -49,8 +49,10 @@ def _is_names(value: object) -> bool:
 
 
 def _find_used(declaration: Mapping[str, Any]) -> set[str]:
-    """The columns on which the exact totals depend."""
-    return {name for part in declaration.get("invariants") or [] for name in part["columns"]}
+    """The columns on which the exact totals depend, and the one that says whose row it is."""
+    neighbours = declaration.get("neighbours")
+    person = {str(neighbours["person"])} if isinstance(neighbours, dict) and "person" in neighbours else set()
+    return {name for part in declaration.get("invariants") or [] for name in part["columns"]} | person
 
 
 # Amendments ---------------------------------------------------------------------------------------------------------------

@@ -91,7 +91,7 @@ def _require_one_name(book: Book, dataset: str) -> None:
 def _differences(stored: Identity, asked: Identity) -> str:
     """The fixed terms that differ between two identities, with the declared (public) values of both, shortly."""
     before, now = (json.loads(fixed_part(one.declaration)) for one in (stored, asked))
-    found = list(_differing((), before, now, _DEPTH))
+    found = list(_find_differences((), before, now, _DEPTH))
     if any(place == ("invariants",) for place, _, _ in found):  # which columns are fixed follows from them
         found = [one for one in found if one[0][:1] != ("schema",)]
     terms = (("measure", stored.measure, asked.measure), ("budget", show(stored.budget), show(asked.budget)))
@@ -102,7 +102,7 @@ def _differences(stored: Identity, asked: Identity) -> str:
     return "; ".join([*parts[:_MOST], *more])
 
 
-def _differing(
+def _find_differences(
     place: tuple[str, ...], before: object, now: object, depth: int
 ) -> Iterator[tuple[tuple[str, ...], object, object]]:
     """The innermost parts, at most `depth` deep, in which two JSON values differ; parts that have names go by them."""
@@ -116,7 +116,7 @@ def _differing(
         if old is _ABSENT or new is _ABSENT:
             yield (*place, key), old, new
         else:
-            yield from _differing((*place, key), old, new, depth - 1)
+            yield from _find_differences((*place, key), old, new, depth - 1)
 
 
 def _name_of(place: tuple[str, ...]) -> str:

@@ -9,11 +9,18 @@ A noise is the law of one published answer; a mechanism offers noises for a guar
 * `gaussian`: Rounded Gaussian noise of independent cells
 * `held`: Either of them where exact totals leave cells that can hold a record
 * `sum_zero`: Laplace noise that keeps the totals of blocks, or the margins of tables of two rows
+* `lattice_laplace`: Laplace noise that keeps two exact margins, drawn by rejection
+* `projected_laplace`: Laplace noise of independent cells, moved to what keeps exact totals
+* `one_sign_laplace`: The K-norm of sums of numbers of one sign
 * `lattice_gaussian`: Gaussian noise that keeps exact totals
 * `rounded_lattice`: Gaussian noise that keeps exact totals, rounded: the only such noise with a μ
+* `correlated_lattice`: The best such Gaussian where margins leave several cells at each place: two variances
 * `k_norm`: The least noise that keeps exact totals, in few dimensions
 * `quantile_choice`: Quantiles chosen by their rank, an exponential mechanism for each
 * `interval_choice`: Intervals of quantiles, chosen around values that are public
+* `effects`: Interactions of columns as integer queries, and the energies of a change of rows in each of them
+* `exchanges`: What exchanges of rows that keep all margins can move: within places, and between them
+* `shares`: The variances of independent noises with one guarantee and the least sum, with a certificate
 * `adding`: Noise meets values, in integers that cannot overflow
 * `losses`: The facts of a noise that an audit needs: the loss of a move, and copies of cells
 * `_placing`: Noise of the cells of a structure in the places of the answer
@@ -29,6 +36,7 @@ from discreet.mechanisms.base import (
     Mechanism,
     Noise,
     NoiseWords,
+    OneSign,
     Vector,
     law_of_cell,
     noise_text,
@@ -36,7 +44,7 @@ from discreet.mechanisms.base import (
 from discreet.mechanisms.interval_choice import ExponentialIntervals, hold_to, intervals_change
 from discreet.mechanisms.quantile_choice import ExponentialQuantiles, quantiles_change
 from discreet.mechanisms.registry import MECHANISMS, NOISES, candidates, noise_for, words_of
-from discreet.mechanisms.sensitivity import Change, Sensitivity, change_of, joint_factor, worst
+from discreet.mechanisms.sensitivity import Change, Sensitivity, change_of, change_of_vector, joint_factor, worst
 
 __all__ = [
     "MECHANISMS",
@@ -52,10 +60,12 @@ __all__ = [
     "Mechanism",
     "Noise",
     "NoiseWords",
+    "OneSign",
     "Sensitivity",
     "Vector",
     "candidates",
     "change_of",
+    "change_of_vector",
     "hold_to",
     "intervals_change",
     "joint_factor",

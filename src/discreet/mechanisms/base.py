@@ -20,7 +20,7 @@ from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.noise.bits import Bits
 from discreet.noise.single.laws import Law
 from discreet.privacy.base import NoiseMeasure
-from discreet.totals.structure import Structure
+from discreet.totals.structure import Blocks, Structure
 
 __all__ = [
     "Answer",
@@ -36,6 +36,7 @@ __all__ = [
     "Mechanism",
     "Noise",
     "NoiseWords",
+    "OneSign",
     "Vector",
     "law_of_cell",
     "noise_text",
@@ -61,6 +62,7 @@ class NoiseWords:
         formula: how the parameter follows from guarantee and sensitivities; empty where that is the formula that the measure
             has for such a parameter.
         title: what the appendix calls it; empty where that is the name, which no other noise has.
+        further: the key of a second exact parameter in documents; empty where there is none.
         lattices: where another noise has the same name, words one of which the description of its lattice contains.
     """
 
@@ -69,6 +71,7 @@ class NoiseWords:
     sentence: str
     formula: str = ""
     title: str = ""
+    further: str = ""
     lattices: tuple[str, ...] = ()
 
     def fit(self, written: Mapping[str, str]) -> bool:
@@ -105,6 +108,7 @@ class Audited:
         copied: the same noise for this many copies of the cells at some positions, which hold all or nothing of what is tied
             together; None where every run has to be drawn by itself.
         most_copies: at most this many copies are quick to make.
+        effort: how many numbers are drawn for one number of the noise.
     """
 
     squared: bool
@@ -115,6 +119,7 @@ class Audited:
     cell: Callable[[], CellLaw] | None
     copied: Callable[[NDArray[np.int64], int], Noise | None]
     most_copies: int
+    effort: float
 
 
 class Noise(Protocol):
@@ -180,6 +185,19 @@ class Lattice:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class OneSign:
+    """Sums of numbers that are all ≥ 0, or all ≤ 0, between compared tables that differ in a rows.
+
+    Args:
+        blocks: the cells that can hold a record, in blocks between which none of the a rows moves.
+        l1: 2aM, M the largest size of a number.
+    """
+
+    blocks: Blocks
+    l1: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Vector:
     """An answer to which noise is added.
 
@@ -187,11 +205,13 @@ class Vector:
         size: how many integers it has.
         held: int64, the positions that can be other than 0, whatever the table; None: all of them.
         lattice: the lattice in which the answers of compared tables differ; None where no noise is made for it.
+        one_sign: what holds of sums of numbers of one sign; None where no noise is made for it.
     """
 
     size: int
     held: NDArray[np.int64] | None = None
     lattice: Lattice | None = None
+    one_sign: OneSign | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +263,10 @@ def law_of_cell(noise: Noise) -> Law:
 def noise_text(noise: Noise) -> str:
     """The noise for people: its parameter exactly when that is short, else to six digits; a release states it exactly."""
     words = noise.words
-    parameter = noise.to_json()[words.parameter]
-    written = parameter if len(parameter) <= 12 else "about " + decimal_text(exact(parameter, words.parameter))
-    return f"{words.name}, {words.parameter} {written}"
+    shown = [_shown(key, noise.to_json()[key]) for key in (words.parameter, words.further) if key]
+    return f"{words.name}, {', '.join(shown)}"
+
+
+def _shown(key: str, written: str) -> str:
+    short = written if len(written) <= 12 else "about " + decimal_text(exact(written, key))
+    return f"{key.replace('_', ' ')} {short}"

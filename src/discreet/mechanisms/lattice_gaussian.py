@@ -140,11 +140,11 @@ class LatticeGaussian:
 
 def _candidates(answer: Answer, sensitivity: Sensitivity, guarantee: Guarantee) -> Iterator[Noise]:
     """A lattice Gaussian may have too little variance for its sampler."""
+    if not isinstance(answer, Vector) or answer.lattice is None:
+        return
     sigma2 = guarantee.lattice_variance(sensitivity.l2_squared)
-    if isinstance(answer, Vector) and answer.lattice is not None and sigma2 is not None:
-        found = LatticeGaussian(answer.lattice.structure, sigma2)
-        if found.can_be_drawn():
-            yield found
+    if sigma2 is not None and (found := LatticeGaussian(answer.lattice.structure, sigma2)).can_be_drawn():
+        yield found
 
 
 def lattice_of_kernel(structure: Kernel) -> Any:

@@ -62,6 +62,7 @@ def audit_cells(noise: Noise, loss: Loss, *, squared: bool, is_gdp: bool) -> Aud
         cell=None,
         copied=lambda _window, _copies: noise,
         most_copies=_MANY,
+        effort=1.0,
     )
 
 
@@ -72,8 +73,9 @@ def audit_lattice(
     *,
     squared: bool,
     cell: Callable[[], CellLaw] | None = None,
+    effort: float = 1.0,
 ) -> Audited:
-    """A noise on a lattice."""
+    """A noise on a lattice; what is drawn by rejection says how many numbers that takes for one."""
     most = _MOST_TABLES if isinstance(structure, Tables) else _MANY
     return Audited(
         squared=squared,
@@ -84,6 +86,7 @@ def audit_lattice(
         cell=cell,
         copied=copied,
         most_copies=most,
+        effort=effort,
     )
 
 

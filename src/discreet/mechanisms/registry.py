@@ -6,12 +6,16 @@ from collections.abc import Mapping
 
 from discreet.errors import InternalError
 from discreet.mechanisms.base import Answer, Guarantee, Mechanism, Noise, NoiseWords, Vector
+from discreet.mechanisms.correlated_lattice import CORRELATED_LATTICE, CorrelatedLattice
 from discreet.mechanisms.gaussian import GAUSSIAN, GaussianNoise
 from discreet.mechanisms.held import HeldCells
 from discreet.mechanisms.interval_choice import INTERVAL_CHOICE, ExponentialIntervals
 from discreet.mechanisms.k_norm import K_NORM, KNormLaplace
 from discreet.mechanisms.laplace import LAPLACE, LaplaceNoise
 from discreet.mechanisms.lattice_gaussian import LATTICE_GAUSSIAN, LatticeGaussian
+from discreet.mechanisms.lattice_laplace import LATTICE_LAPLACE, LatticeLaplace
+from discreet.mechanisms.one_sign_laplace import ONE_SIGN_LAPLACE, OneSignLaplace
+from discreet.mechanisms.projected_laplace import PROJECTED_LAPLACE, ProjectedLaplace
 from discreet.mechanisms.quantile_choice import QUANTILE_CHOICE, ExponentialQuantiles
 from discreet.mechanisms.rounded_lattice import ROUNDED_LATTICE, RoundedLattice
 from discreet.mechanisms.sensitivity import Sensitivity
@@ -23,8 +27,12 @@ MECHANISMS: tuple[Mechanism, ...] = (
     LAPLACE,
     GAUSSIAN,
     SUM_ZERO,
+    LATTICE_LAPLACE,
+    PROJECTED_LAPLACE,
+    ONE_SIGN_LAPLACE,
     LATTICE_GAUSSIAN,
     ROUNDED_LATTICE,
+    CORRELATED_LATTICE,
     K_NORM,
     QUANTILE_CHOICE,
     INTERVAL_CHOICE,
@@ -36,8 +44,12 @@ NOISES: tuple[type[Noise], ...] = (
     HeldCells,
     SumZeroLaplace,
     PairedLaplace,
+    LatticeLaplace,
+    ProjectedLaplace,
+    OneSignLaplace,
     LatticeGaussian,
     RoundedLattice,
+    CorrelatedLattice,
     KNormLaplace,
     ExponentialQuantiles,
     ExponentialIntervals,
@@ -47,6 +59,8 @@ NOISES: tuple[type[Noise], ...] = (
 
 def candidates(answer: Answer, sensitivity: Sensitivity, guarantee: Guarantee) -> list[tuple[float, Noise]]:
     """The noises that give `guarantee` to an answer, each with its variance, from the least noise to the most.
+
+    Of noises of equal variance the one that keeps exact totals comes first.
 
     Raises:
         ArgumentError: a noise beyond what can be drawn.
@@ -59,7 +73,7 @@ def candidates(answer: Answer, sensitivity: Sensitivity, guarantee: Guarantee) -
     found = [noise for mechanism in MECHANISMS for noise in mechanism.candidates(answer, sensitivity, guarantee)]
     if not found:
         raise InternalError(f"no mechanism gives {type(guarantee).__name__}")
-    return sorted(((noise.variance(), noise) for noise in found), key=lambda one: one[0])
+    return sorted(((noise.variance(), noise) for noise in found), key=lambda one: (one[0], not one[1].keeps_totals))
 
 
 def noise_for(sensitivity: Sensitivity, guarantee: Guarantee) -> Noise:

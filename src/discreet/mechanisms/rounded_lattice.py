@@ -141,8 +141,10 @@ class RoundedLattice:
 
 def _candidates(answer: Answer, sensitivity: Sensitivity, guarantee: Guarantee) -> Iterator[Noise]:
     """Where the guarantee holds for a lattice Gaussian too, only for a variance that is too small to draw one."""
+    if not isinstance(answer, Vector) or answer.lattice is None:
+        return
     sigma2 = guarantee.gaussian_variance(sensitivity.l2_squared)
-    if not isinstance(answer, Vector) or answer.lattice is None or sigma2 is None:
+    if sigma2 is None:
         return
     structure, narrower = answer.lattice.structure, guarantee.lattice_variance(sensitivity.l2_squared)
     if narrower is not None and LatticeGaussian(structure, narrower).can_be_drawn():

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from discreet.domain.neighbours import Neighbours
 
-__all__ = ["Change", "Sensitivity", "change_of", "joint_factor", "worst"]
+__all__ = ["Change", "Sensitivity", "change_of", "change_of_vector", "joint_factor", "worst"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,26 @@ def change_of(
     same = Sensitivity(at_once * (high - low), at_once * (high - low) ** 2)
     nothing, twice = Sensitivity(0, 0), Sensitivity(2 * alone.l1, 2 * alone.l2_squared)
     within = same if parts == 1 else _larger(same, twice)
+    return Change(within, twice if cells > 1 else nothing, alone if skipped else nothing)
+
+
+def change_of_vector(
+    alone: Sensitivity, apart: Sensitivity, *, cells: int, nullable: bool, skipped: bool, neighbours: Neighbours
+) -> Change:
+    """The change of a vector answer to which each row adds a vector in one cell, from the joint norms of that vector (V2).
+
+    Args:
+        alone: the norms of the vector of a row.
+        apart: the norms of the difference between the vectors of two rows.
+        cells: how many cells there are.
+        nullable: whether a row in a cell may add nothing.
+        skipped: whether a row may be in no cell.
+        neighbours: the neighbouring relation.
+    """
+    if neighbours.appears:
+        return Change(alone, alone, alone)
+    nothing, twice = Sensitivity(0, 0), Sensitivity(2 * alone.l1, 2 * alone.l2_squared)
+    within = _larger(apart, alone) if nullable else apart
     return Change(within, twice if cells > 1 else nothing, alone if skipped else nothing)
 
 

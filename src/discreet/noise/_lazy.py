@@ -1,14 +1,31 @@
-"""A uniform real number of which only the bits that a comparison needs are ever drawn."""
+"""Uniform real numbers of which only the bits that a comparison needs are ever drawn."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
 
 from discreet.exact.balls import Ball, ball, sign
 from discreet.noise.bits import Bits
 
-__all__ = ["LazyUniform"]
+__all__ = ["LazyUniform", "below_each"]
+
+
+def below_each(bounds: NDArray[np.float64], exact: Callable[[int], Ball], bits: Bits) -> NDArray[np.bool_]:
+    """Independently true with the probabilities p, of which each row of `bounds` has a double below and one above.
+
+    `exact` gives p of a place as a ball of the working precision; it is asked only where the doubles do not decide.
+    """
+    v = bits.words(len(bounds))
+    known = (v >> np.uint64(11)).astype(np.float64) * 2.0**-53  # V lies in [known, known + 2^-53], and both are exact
+    true: NDArray[np.bool_] = known + 2.0**-53 <= bounds[:, 0]
+    for place in np.flatnonzero(~true & (known < bounds[:, 1])).tolist():
+        true[place] = LazyUniform(bits, value=int(v[place]), known=64).below(partial(exact, place))
+    return true
 
 
 class LazyUniform:

@@ -127,6 +127,9 @@ def _explain_steps(told: _Told) -> Iterator[str]:
         yield step_words(step)
         drawn = _DRAWN.get(step["step"])
         yield from drawn(told) if drawn is not None else (f"  {_ROW_WISE[step['step']]}",)
+    if told.quote.plan.layout.persons is not None:
+        yield "So the two prepared tables that are compared differ in all rows of one person, however many."
+        return
     group = told.quote.group
     yield f"So the two prepared tables that are compared differ in at most {group} {plural('row', group)}."
 
@@ -135,6 +138,7 @@ _ROW_WISE = {
     "query": "Row-wise: every row of the source gives one row, so n stays what it is, and as many rows differ as before.",
     "clamp": "Row-wise: a row's result depends on that row alone, so as many rows differ as before (1-stable).",
     "impute": "Row-wise: draws depend neither on the data nor on each other, so as many rows differ as before (1-stable).",
+    "bound": "Person by person: what one person counts for depends on the rows of this person alone.",
     "where": "Row-wise: no row is dropped, n stays what it is, and as many rows differ as before (1-stable).",
 }
 
@@ -204,7 +208,11 @@ def _explain_changes(told: _Told, changes: tuple[Change, ...]) -> Iterator[str]:
     appears = quote.plan.neighbours.appears and (told.sampled is None or isinstance(quote.plan.facts.drawn, SampleEach))
     groups = "There is one group." if cells == 1 else f"The answers of all {cells} groups are one vector."
     moves = "A row stays in its group, moves to another one, or does not count."
-    yield f"{groups} {'A row appears or disappears.' if appears else moves}"
+    if quote.plan.layout.persons is not None:
+        moves = "A person appears or disappears with all rows."
+    elif appears:
+        moves = "A row appears or disappears."
+    yield f"{groups} {moves}"
     for one, change in zip(quote.measured, changes, strict=True):
         yield f"{one.query.words()}: {one.query.contribution()}"
         if appears:
@@ -256,7 +264,8 @@ def _explain_noise(told: _Told) -> Iterator[str]:
 def _scale(noise: Noise) -> str:
     """The parameter of the law: its formula, then the exact number."""
     symbols = f"with Δ₁ = {noise.l1}, Δ₂² = {noise.l2_squared}, {noise.guarantee}"
-    return f"{noise.formula} = {noise.parameter} {symbols}" if "=" in noise.formula else f"{noise.guarantee}"
+    shown = f"{noise.formula} = {noise.parameter}"
+    return noise.guarantee if shown == noise.guarantee else f"{shown} {symbols}"
 
 
 def _explain_guarantee(told: _Told) -> Iterator[str]:

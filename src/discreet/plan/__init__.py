@@ -1,6 +1,9 @@
 """A request on a prepared table: the table with its steps, the plan, its layout of scans and its sizes.
 
+* `families`: Columns of one family in one request: each of them is the same public function of a cell of the source, or it
+  is refused
 * `layout`: The scans of a request: the cubes that the engine fills for it, with their keys and sums
+* `persons`: Requests on a table of persons: what is refused, and the scan that answers the others
 * `plan`: A plan: schema, neighbours, steps and one request
 * `recorded`: The table as recorded beside the prepared one: which statistics are computed of it, under which names
 * `shown`: The groups that a release prints, a function of the plan alone

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import prod
 
+from discreet.cube.persons import PersonScan
 from discreet.cube.scans import Scan
 from discreet.cube.value_paths import KeyAxis, Moment, NumberPath, Path, axis_size
 from discreet.domain.groups import BinGroup, Group, Label, group_labels
@@ -30,6 +31,7 @@ __all__ = [
     "drawing_of",
     "draws_rows",
     "layout_of",
+    "named_columns",
     "resize_of",
     "table_facts",
     "used_columns",
@@ -48,12 +50,14 @@ class Layout:
         labels: the public labels of each group of the release.
         joint: the number of cells of one joint cube of all columns.
         because: the reason for these scans, in words; empty if there is no choice.
+        persons: the one scan of a table of persons, beside which there is no other; None for a table of rows.
     """
 
     scans: tuple[Scan, ...]
     labels: tuple[tuple[Label, ...], ...]
     joint: int
     because: str
+    persons: PersonScan | None = None
 
     @property
     def cells(self) -> int:
@@ -62,6 +66,8 @@ class Layout:
 
     def __str__(self) -> str:
         """A sentence that says how often the source is read, for tables of how many cells, and why."""
+        if self.persons is not None:
+            return f"the source is read once, person by person, for one table of {self.joint:,} {plural('cell', self.joint)}"
         because = f", because {self.because}" if self.because else ""
         sizes = [f"{part.domain:,}" for part in self.scans]
         if len(self.scans) == 1:
@@ -98,6 +104,12 @@ def draws_rows(request: Request, scans: Sequence[Scan]) -> bool:
 def used_columns(request: Request) -> list[str]:
     """The columns that the request reads, each once."""
     return _read_columns(request, request.statistics)
+
+
+def named_columns(request: Request) -> list[str]:
+    """The columns that the request reads, and those that show its groups, each once."""
+    printed = (name for group in request.group_by for name in group.names)
+    return list(dict.fromkeys([*used_columns(request), *printed]))
 
 
 def _read_columns(request: Request, statistics: Sequence[Statistic]) -> list[str]:

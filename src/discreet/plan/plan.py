@@ -11,14 +11,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from discreet.cube.value_paths import path_of
-from discreet.domain.groups import Group, group_json
-from discreet.domain.neighbours import Neighbours
+from discreet.domain.groups import Group, groups_json
+from discreet.domain.neighbours import Neighbours, person_of
 from discreet.domain.schema import Schema
 from discreet.domain.steps import Resize, Step, TableFacts, facts_of, step_json
 from discreet.domain.words import card, declared_facts, one_line, request_text
 from discreet.errors import PlanError, printed
 from discreet.exact.canonical import canonical, digest
+from discreet.plan.families import check_families
 from discreet.plan.layout import Layout, layout_of, resize_of, table_facts, used_columns
+from discreet.plan.persons import check_persons, person_layout
 from discreet.plan.recorded import ANYWHERE, Original, answered_by, check_original, facts_with_recorded, stripped_steps
 from discreet.plan.shown import check_nulls
 from discreet.plan.sizes import check_cubes, check_release
@@ -75,12 +77,15 @@ class Plan:
         object.__setattr__(self, "dropped", check_nulls(nulls, self.group_by, self.statistics))
         if not self.statistics:
             raise PlanError("agg(): has no statistic; name at least one, such as count()")
+        check_persons(self, facts)
         for statistic in self.statistics:
             statistic.kind.reads.check(statistic, facts)
+        check_families(self)
         object.__setattr__(self, "answered", answered_by(self, facts))
         _check_names(self)
         check_release(self)
-        object.__setattr__(self, "layout", layout_of(self))
+        person = person_of(self.neighbours)
+        object.__setattr__(self, "layout", layout_of(self) if person is None else person_layout(self, person))
         check_cubes(self, self.layout)
         if isinstance(facts.drawn, Resize):
             _check_resize(self, facts)
@@ -150,7 +155,7 @@ def plan_json(plan: Plan) -> dict[str, object]:
         "schema": plan.schema.to_json(),
         "neighbours": plan.neighbours.to_json(),
         "steps": [step_json(step, plan.schema) for step in plan.steps],
-        "group_by": [group_json(group, plan.facts) for group in plan.group_by],
+        "group_by": groups_json(plan.group_by, plan.facts),
         "statistics": [statistic_json(statistic) for statistic in plan.statistics],
     }
     # The default is left out, so that a plan keeps the digest that ledgers hold.
@@ -161,10 +166,10 @@ def plan_json(plan: Plan) -> dict[str, object]:
 
 def _check_names(plan: Plan) -> None:
     taken: dict[str, str] = {}
-    for group in plan.group_by:
-        if group.column in taken:
-            raise PlanError(f"group_by('{group.column}'): the column is named twice")
-        taken[group.column] = "a group column"
+    for column in (name for group in plan.group_by for name in group.names):
+        if column in taken:
+            raise PlanError(f"group_by('{column}'): the column is named twice")
+        taken[column] = "a group column"
     for statistic in plan.answered:
         if groupings_of(statistic):
             if statistic.name == "table":

@@ -165,7 +165,7 @@ def path_called(called: str, steps: tuple[Step, ...], start: TableFacts) -> Path
 
 def facts_with_recorded(plan: Request, facts: TableFacts) -> TableFacts:
     """The facts of the prepared table, with those of each column as recorded that the steps change."""
-    names, start = _changed(plan, facts), facts_of(plan.schema, plan.neighbours)
+    names, start = _changed_columns(plan, facts), facts_of(plan.schema, plan.neighbours)
     if not names:
         return facts
     before = {names[name]: start[name] for name in names}
@@ -180,7 +180,7 @@ def originals_of(plan: Request, labels: Sequence[Sequence[Label]]) -> Originals 
     sizes, nullable = tuple(map(len, labels)), tuple(one[-1] is None for one in labels)
     outer = Outer(sizes, nullable, all(is_complete(group, plan.facts) for group in plan.group_by))
     completed = tuple(one for one in plan.answered if covered_by(plan, one) == ANYWHERE)
-    names, twins = _changed(plan, plan.facts), [one for one in plan.answered if one not in plan.statistics]
+    names, twins = _changed_columns(plan, plan.facts), [one for one in plan.answered if one not in plan.statistics]
     extended = tuple(one for one in twins if _is_extended(one, names, plan.facts))
     return Originals(_twins(plan), completed, extended, outer)
 
@@ -191,7 +191,7 @@ def _is_extended(one: Statistic, names: Mapping[str, str], facts: TableFacts) ->
 
 
 def _twins(plan: Request) -> tuple[Twin, ...]:
-    return tuple(_twin(plan, *names) for names in _changed(plan, plan.facts).items())
+    return tuple(_twin(plan, *names) for names in _changed_columns(plan, plan.facts).items())
 
 
 def needs_of_parts(plan: Request, needs: Sequence[Need]) -> list[Need]:
@@ -231,7 +231,7 @@ def answered_by(plan: Request, facts: TableFacts) -> tuple[Statistic, ...]:
         _check_completions(plan)
     if not plan.target.prepared:
         return tuple(replace(one, name=one.name + ORIGINAL) for one in plan.statistics)
-    names = _changed(plan, facts)
+    names = _changed_columns(plan, facts)
     _check_outer(plan, names)
     touched = [one for one in plan.statistics if _is_twinned(plan, one)]
     named = ((one, {} if _is_extended(one, names, facts) else names) for one in touched)
@@ -279,7 +279,7 @@ def _is_twinned(plan: Request, one: Statistic) -> bool:
     """
     if plan.target is not None and plan.target.nulls == ANYWHERE and (plan.group_by or _columns_of(one)):
         return True
-    return not _changed(plan, plan.facts).keys().isdisjoint(_columns_of(one))
+    return not _changed_columns(plan, plan.facts).keys().isdisjoint(_columns_of(one))
 
 
 def _check_completions(plan: Request) -> None:
@@ -302,7 +302,7 @@ def _check_completions(plan: Request) -> None:
             )
 
 
-def _changed(plan: Request, facts: TableFacts) -> Mapping[str, str]:
+def _changed_columns(plan: Request, facts: TableFacts) -> Mapping[str, str]:
     """The columns that the steps change, each with its name as recorded; none where nobody asks for these.
 
     Raises:

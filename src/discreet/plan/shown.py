@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from math import prod
 from typing import Protocol
 
-from discreet.domain.groups import BinGroup, CategoryGroup, Group, group_labels
+from discreet.domain.groups import BinGroup, CategoryGroup, Group, group_labels, printed_labels
+from discreet.domain.origins import together
 from discreet.domain.schema import Schema
 from discreet.domain.steps import CategoryFacts, TableFacts, Where, WhereIn, conditions_of
 from discreet.errors import PlanError, printed, unreachable
@@ -36,7 +37,7 @@ def check_nulls(nulls: object, groups: Iterable[Group], statistics: Iterable[Sta
         PlanError: another word, or a column that the request does not group by.
     """
     own = (group for one in statistics for grouping in groupings_of(one) for group in grouping)
-    columns = sorted({group.column for group in (*groups, *own)})
+    columns = sorted({name for group in (*groups, *own) for name in group.names})
     words = nulls if isinstance(nulls, Mapping) else dict.fromkeys(columns, nulls)
     if not isinstance(nulls, Mapping) and nulls not in NULLS:
         raise PlanError(f"nulls={printed(nulls)}: must be 'show' or 'drop', or one of them for each column")
@@ -66,9 +67,14 @@ def hidden_labels(plan: Shown, group: Group) -> frozenset[int]:
 
     Where a condition leaves no group that a row can be in, all are printed but a null group that is dropped.
     """
-    labels = group_labels(group, plan.facts)
-    drops = labels[-1] is None and plain_name(group.column, plan.schema) in find_dropped(plan.schema, plan.dropped)
-    nulls = frozenset({len(labels) - 1}) if drops else frozenset()
+    labels, dropped = group_labels(group, plan.facts), find_dropped(plan.schema, plan.dropped)
+    nulls = frozenset(
+        place
+        for name in group.names
+        if plain_name(name, plan.schema) in dropped
+        for place, label in enumerate(printed_labels(group, name, plan.facts))
+        if label is None
+    )
     hidden = empty_labels(plan, group) | nulls
     return nulls if len(hidden) == len(labels) else hidden
 
@@ -79,13 +85,26 @@ def hides_rows(plan: Shown, groups: Iterable[Group]) -> bool:
 
 
 def empty_labels(plan: Request, group: Group) -> frozenset[int]:
-    """The places of the labels of a group in which no row can be, because of a condition on its own column."""
+    """The places of the labels of a group in which no row can be, because of a condition on its family (K2)."""
     conditions = [step for step in conditions_of(plan.steps) if step.column == group.column]
-    if not conditions:
+    others = [one for step in conditions_of(plan.steps) if (one := _condition_above(plan, group, step)) is not None]
+    if not conditions and not others:
         return frozenset()
     last = len(group_labels(group, plan.facts)) - 1
-    empty = {place for place in range(last + 1) if not _can_pass(plan.facts, group, place, conditions)}
+    empty = {place for place in range(last + 1) if not _can_pass(plan.facts, group, place, [*conditions, *others])}
     return frozenset(empty)
+
+
+def _condition_above(plan: Request, group: Group, step: Where | WhereIn) -> WhereIn | None:
+    """What a condition on another column of the family says of the group's own: the codes with which a row can pass it."""
+    known = plan.facts[group.column]
+    if not isinstance(step, WhereIn) or not isinstance(known, CategoryFacts) or step.column == group.column:
+        return None
+    shared = together(group.column, step.column, plan.schema) if group.column in plan.schema.columns else None
+    if shared is None:
+        return None
+    kept = {int(own) for own, other in shared if int(other) in step.kept}
+    return WhereIn(group.column, tuple(sorted(kept - {known.column.size})))
 
 
 def _can_pass(facts: TableFacts, group: Group, place: int, conditions: list[Where | WhereIn]) -> bool:

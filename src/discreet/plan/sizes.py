@@ -23,7 +23,7 @@ from discreet.exact.figures import enumerate_texts
 from discreet.exact.numbers import text
 from discreet.plan.layout import Layout, Request, resize_of
 from discreet.statistics.base import Room, Statistic, groupings_of
-from discreet.statistics.registry import by_word
+from discreet.statistics.registry import STATISTICS
 
 __all__ = [
     "MAX_CUBE_CELLS",
@@ -82,7 +82,7 @@ def is_large(layout: Layout) -> bool:
 def _check_large(statistic: Statistic, cells: int) -> None:
     """Checks that in a large release every statistic has one number, with its interval, for each group."""
     if cells > MOST_WHOLE_CELLS and not statistic.kind.shape.one_number:
-        words = [kind.word for kind in by_word().values() if kind.shape.one_number]
+        words = [kind.word for kind in STATISTICS if kind.shape.one_number]
         raise PlanError(
             f"statistic '{statistic.name}': has {cells} groups; a release of more than {MOST_WHOLE_CELLS} has "
             f"{', '.join(words[:-1])} and {words[-1]} only: ask for it in a separate request with fewer groups"

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from discreet.domain.bounds import bound_step
 from discreet.domain.conditions import nearest_condition
-from discreet.domain.groups import BinGroup, Bins, CategoryGroup, Group, group_of
+from discreet.domain.groups import BinGroup, Bins, CategoryGroup, Group, group_of, merge_groups
 from discreet.domain.imputation import ImputationLaw
 from discreet.domain.neighbours import Neighbours
 from discreet.domain.row_samples import sampling_step
@@ -115,6 +116,25 @@ class Table:
         after(step, self.facts)  # the chain rule raises if rows were drawn already
         return replace(self, steps=(*self.steps, step))
 
+    def bound(self, *, groups: object = None, rows: object = None) -> Table:
+        """A person counts fully in up to `groups` groups of the request, with up to `rows` rows in each; the last step.
+
+        Nobody is sampled. A person who is in more groups counts in each of them with less weight: in g groups with the root
+        of groups/g, or with groups/g where the noise is that of pure differential privacy. The groups are those that the
+        request asks for, after where, clamp and bins. Of the rows of a person in one group the first `rows` count, whichever
+        they are, for only their number matters.
+
+        Args:
+            groups: from 1 to 4,096; needed where the request has groups. A person in more than 4,096 does not count.
+            rows: from 1 to a million; needed where rows are counted.
+
+        Raises:
+            PlanError: neither is given, one is out of range, or the table was bounded, resized or sampled already.
+        """
+        step = bound_step(groups, rows)
+        after(step, self.facts)  # the chain rule raises if the table was bounded already
+        return replace(self, steps=(*self.steps, step))
+
     def group_by(self, *by: str | Bins, nulls: Nulls = "show") -> Grouped:
         """The groups of the request: categorical columns and `bins(column, edges)`, in the order of the result.
 
@@ -126,7 +146,8 @@ class Table:
         Raises:
             PlanError: undeclared column, a number without bins, edges that do not fit.
         """
-        return Grouped(self, tuple(group_of(column, self.facts) for column in by), nulls)
+        groups = [group_of(column, self.facts) for column in by]
+        return Grouped(self, merge_groups(groups, self.facts), nulls)
 
     def agg(self, *statistics: Statistic) -> Plan:
         """The request for statistics of the whole table."""
@@ -183,4 +204,4 @@ class Grouped:
         def check(group: str | Bins | Group) -> Group:
             return group if isinstance(group, BinGroup | CategoryGroup) else group_of(group, facts)
 
-        return statistic.kind.shape.prepare(statistic, check, grouped=bool(self.groups))
+        return statistic.kind.shape.prepare(statistic, check, facts, grouped=bool(self.groups))

@@ -12,8 +12,10 @@ from discreet.domain.geojson import read_map
 from discreet.domain.maps import Map
 from discreet.domain.schema import Schema
 from discreet.errors import ArgumentError, did_you_mean, printed
+from discreet.plan.layout import named_columns
 from discreet.plan.plan import Plan
 from discreet.plan.worded import check_texts
+from discreet.planfile.columns import labels_of
 from discreet.planfile.derived import Derivations
 from discreet.planfile.tree import Node, read_toml
 from discreet.releases.quality import Quality
@@ -109,10 +111,29 @@ def add_words(
         PlanError: words for something that the plan has not; `place` names it.
     """
     rule = _quality_of(parts["quality"]) if "quality" in parts else None
-    abouts = _abouts_of(parts["about"], parts["about"].file.parent) if "about" in parts else ()
+    folder = parts["columns"].file.parent
+    abouts = _abouts_of(parts["about"], folder) if "about" in parts else ()
     if abouts:
         _check_abouts(abouts, parts["about"], schema, ({order.name: order.request for order in orders}, derived))
-    return tuple(replace(order, about=[one.of(order.name) for one in abouts], quality=rule) for order in orders)
+    looked_up = labels_of(parts["columns"], folder)
+    return tuple(replace(order, about=_with_labels(order, abouts, looked_up), quality=rule) for order in orders)
+
+
+def _with_labels(order: Order, abouts: Iterable[About], looked_up: Mapping[str, Labels]) -> list[About]:
+    """The texts of a release, with the labels that look-up files have for its columns, where these are not too many."""
+    used = named_columns(order.request)
+    labels = {name: own for name, own in looked_up.items() if name in used and _length(own) <= _MOST_LABELS}
+    found = [one.of(order.name) for one in abouts] or ([About()] if labels else [])
+    return [one.over(replace(_NO_WORDS, columns=labels)) for one in found]
+
+
+def _length(labels: Labels) -> int:
+    return sum(len(code) + len(label) for code, label in labels.categories.items())
+
+
+_NO_WORDS = About()
+_MOST_LABELS = 500_000
+"""The characters of the labels of a column that a document holds."""
 
 
 def _check_abouts(
@@ -137,7 +158,7 @@ def _check_abouts(
 
 def _check_map(about: About, requests: Iterable[Plan]) -> None:
     """Checks that a release is grouped by the column of the map."""
-    grouped = {group.column for request in requests for group in request.group_by}
+    grouped = {name for request in requests for group in request.group_by for name in group.names}
     for one in (about, *about.releases.values()):
         if one.map is not None and one.map.column not in grouped:
             near = did_you_mean(one.map.column, grouped)

@@ -2,43 +2,104 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from discreet.domain.about import Labels
+from discreet.domain.areas import Declared, DerivedColumn, Hierarchy, level_name
 from discreet.domain.categories import Value, whole_categories
-from discreet.domain.columns import Category, Column, Date, Number
+from discreet.domain.columns import Category, Date, Number
+from discreet.domain.identifiers import Identifier
 from discreet.domain.schema import Schema
+from discreet.exact.given_paths import content_of
 from discreet.exact.numbers import Amount
 from discreet.planfile.tree import Decimal, Keys, Node, kind_of
 
-__all__ = ["category_values", "schema_of"]
+__all__ = ["category_values", "labels_of", "schema_of"]
 
 _COLUMNS: Mapping[str, Keys] = {
     "category": ((), ("categories", "categories_file", "categories_type", "missing", "required", "clamp", "impute")),
     "number": (("lower", "upper"), ("step", "missing", "required", "clamp", "impute")),
     "date": (("first", "last"), ("missing", "required", "clamp", "impute")),
+    "derived": (("of",), ("file", "sha256", "map", "column", "key", "required", "clamp", "impute")),
+    "hierarchy": (("file", "levels"), ("sha256", "labels", "categories_type", "missing", "required")),
+    "identifier": ((), ()),
 }
 
 
 def schema_of(node: Node, folder: Path) -> Schema:
     """The schema that the section declares."""
     with node.locate_errors():
-        return Schema({name: _column(column, folder) for name, column in node.mapping().items()})
+        return Schema({name: _column(name, column, folder) for name, column in node.mapping().items()})
 
 
-def _column(node: Node, folder: Path) -> Column:
+def labels_of(node: Node, folder: Path) -> dict[str, Labels]:
+    """The labels that the look-up files of the section have for the categories of their levels, by column."""
+    found: dict[str, Labels] = {}
+    for name, column in node.mapping().items():
+        kind, parts = column.choice("type", _COLUMNS)
+        if kind == "hierarchy":
+            made = _hierarchy(parts, folder)
+            found |= {level_name(name, level): Labels(categories=told) for level, told in made.labels.items()}
+            found |= {name: Labels(categories=made.labels[made.levels[-1]])} if made.levels[-1] in made.labels else {}
+    return found
+
+
+def _column(name: str, node: Node, folder: Path) -> Declared | Identifier:
     kind, parts = node.choice("type", _COLUMNS)
     required = parts["required"].value if "required" in parts else False
     with node.locate_errors():
         if kind == "category":
             return Category(_categories(node, parts, folder), missing=_read_codes(parts, category_values), required=required)
+        if kind == "identifier":
+            return Identifier()
         if kind == "number":
             bounds = (parts[key].number() for key in ("lower", "upper", "step") if key in parts)
             return Number(*bounds, missing=_read_codes(parts, _numbers), required=required)
+        if kind == "derived":
+            return _derived_column(name, node, parts, folder)
+        if kind == "hierarchy":
+            return _hierarchy(parts, folder)
         days = (parts[key].scalars() for key in ("first", "last"))
         return Date(*days, missing=_read_codes(parts, Node.scalars), required=required)
+
+
+def _derived_column(name: str, node: Node, parts: dict[str, Node], folder: Path) -> DerivedColumn:
+    """A column of a look-up file, or of a map that the plan holds itself."""
+    if ("map" in parts) == ("file" in parts):
+        raise node.wrong("must have either 'map' or 'file'")
+    required = parts["required"].value if "required" in parts else False
+    of, own = parts["of"].string(), parts["column"].string() if "column" in parts else name
+    if "file" in parts:
+        key = parts["key"].string() if "key" in parts else None
+        return DerivedColumn(own, of=of, by=_lookup_file(parts, folder), key=key, required=required)
+    for other in ("column", "key", "sha256"):
+        if other in parts:
+            raise parts[other].wrong("applies to a file only; leave it out")
+    pairs: dict[Value, Value | None] = {key: category_values(item) for key, item in parts["map"].mapping().items()}
+    return DerivedColumn(own, of=of, by=pairs, required=required)
+
+
+def _hierarchy(parts: dict[str, Node], folder: Path) -> Hierarchy:
+    labels = {level: item.string() for level, item in parts["labels"].mapping().items()} if "labels" in parts else {}
+    kind: Any = "integer" if _are_whole(parts) else "text"
+    required = parts["required"].value if "required" in parts else False
+    levels, missing = [item.string() for item in parts["levels"].items()], _read_codes(parts, category_values)
+    file = _lookup_file(parts, folder)
+    return Hierarchy(file, levels=levels, labels=labels, codes=kind, missing=missing, required=required)
+
+
+def _lookup_file(parts: dict[str, Node], folder: Path) -> Path:
+    """The path of a look-up file, which has the digest that the plan states."""
+    path = folder / parts["file"].string()
+    if not os.path.isfile(path):  # noqa: PTH113 (never raises)
+        raise parts["file"].wrong(f"there is no file '{path}'")
+    if "sha256" in parts and hashlib.sha256(content_of(path)).hexdigest() != parts["sha256"].string().lower():
+        raise parts["sha256"].wrong(f"is not the digest of '{path}'; the file has changed since the plan was written")
+    return path
 
 
 def _numbers(node: Node) -> list[Amount]:

@@ -84,10 +84,10 @@ def derivations_of(parts: Mapping[str, Node], orders: Sequence[Order], folder: P
     node = parts["derive"]
     if isinstance(node.value, dict):
         raise node.wrong("write [[derive]] with two pairs of brackets: there can be several")
-    return Derivations(tuple(_placed(one, [order.name for order in orders], folder) for one in node.items()))
+    return Derivations(tuple(_place_of(one, [order.name for order in orders], folder) for one in node.items()))
 
 
-def _placed(node: Node, releases: Sequence[str], folder: Path) -> _Placed:
+def _place_of(node: Node, releases: Sequence[str], folder: Path) -> _Placed:
     from discreet.releases.derived.requests import Derivation
 
     kind, parts = _kind_of(node)
@@ -146,10 +146,10 @@ def _operand(node: Node, release: str | None, releases: Sequence[str], folder: P
     if type(node.value) is not str:
         with node.locate_errors():
             return Operand(known=constants(exact(node.number(), "constant")))
-    return Operand(_named(node, release), node.string())
+    return Operand(_name_of(node, release), node.string())
 
 
-def _named(node: Node, release: str | None) -> str:
+def _name_of(node: Node, release: str | None) -> str:
     if release is None:
         raise node.wrong('the plan has several releases; say which one it is of, release = "…"')
     return release
@@ -166,7 +166,9 @@ def _column(node: Node, release: str | None, releases: Sequence[str], folder: Pa
     by = tuple(one.string() for one in parts["by"].items()) if "by" in parts else None
     at = {key: one.scalars() for key, one in parts["at"].mapping().items()} if "at" in parts else {}
     if "folder" not in parts:
-        return Operand(_release(parts["release"], releases) if "release" in parts else _named(node, release), column, by, at)
+        return Operand(
+            _release(parts["release"], releases) if "release" in parts else _name_of(node, release), column, by, at
+        )
     if "release" in parts:
         raise parts["release"].wrong("give either a release of this plan, or the folder of a former one")
     with parts["folder"].locate_errors():

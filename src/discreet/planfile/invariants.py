@@ -9,7 +9,7 @@ from discreet.domain.columns import Category
 from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Schema
 from discreet.errors import ArgumentError
-from discreet.invariants import Impossible, Invariants, LinearInvariant, Occupied, Totals
+from discreet.invariants import Impossible, Invariants, LinearInvariant, Occupied, Sums, Totals
 from discreet.planfile.tree import Node
 from discreet.totals.checking import check_invariants
 
@@ -24,7 +24,7 @@ def invariants_of(node: Node, schema: Schema, neighbours: Neighbours) -> Invaria
     Raises:
         PlanError: the section or an invariant is wrong; `place` names the mistake.
     """
-    parts = node.table((), ("totals", "occupied", "impossible", "linear"))
+    parts = node.table((), ("totals", "occupied", "impossible", "linear", "sums"))
     joined = Invariants(())
     for word, make in _LISTS.items():
         for item in parts[word].items() if word in parts else ():
@@ -35,6 +35,8 @@ def invariants_of(node: Node, schema: Schema, neighbours: Neighbours) -> Invaria
             joined += Impossible(*_read_columns(keys["columns"]), cells=_read_cells(keys["cells"], schema, keys["columns"]))
     for item in parts["linear"].items() if "linear" in parts else ():
         joined += _read_linear(item)
+    for item in parts["sums"].items() if "sums" in parts else ():
+        joined += _read_sums(item, schema)
     if not joined.parts:
         raise node.wrong('is empty; write totals = [["state"]] or leave the section out')
     try:
@@ -72,6 +74,17 @@ def _read_linear(node: Node) -> Invariants:
             rows[name][tuple(values[:-1])] = values[-1]
     with node.locate_errors():
         return LinearInvariant(names, rows)
+
+
+def _read_sums(node: Node, schema: Schema) -> Invariants:
+    """`"age"`, or `{ column = "age", by = ["sex"] }`."""
+    if not isinstance(node.value, dict):
+        column, by = node.string(), []
+    else:
+        keys = node.table(("column",), ("by",))
+        column, by = keys["column"].string(), _read_columns(keys["by"]) if "by" in keys else []
+    with node.locate_errors():
+        return Sums(column, schema, by)
 
 
 def _read_columns(node: Node) -> list[str]:

@@ -37,7 +37,7 @@ from discreet.planfile.derived import derivations_of
 from discreet.planfile.invariants import invariants_of
 from discreet.planfile.original import original_of
 from discreet.planfile.parameters import fill_in
-from discreet.planfile.row_draws import with_drawn_rows
+from discreet.planfile.row_draws import with_last_step
 from discreet.planfile.samples import budget_of_file, read_draw
 from discreet.planfile.statistics import statistic_of
 from discreet.planfile.tree import Keys, Node, read_toml
@@ -58,6 +58,8 @@ _LAWS: Mapping[str, Keys] = {
 }
 _INSPECT = ("terminal", "never")
 """The words for whether `discreet inspect` may show what becomes of the rows: on a terminal, or not at all."""
+_UNIT = ("rows_per_person", "person")
+"""The keys that say what one person has: a number of rows at most, or all rows with one value of an identifier."""
 _OPTIONAL = (
     "group_by",
     "nulls",
@@ -70,6 +72,7 @@ _OPTIONAL = (
     "where",
     "resize",
     "sample",
+    "bound",
     "clamp",
     "impute",
 )
@@ -119,7 +122,7 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
     root, place = given.root, given.root.file
     parts = root.table(("data", "columns", "budget", "release"), ("approval", "invariants", "about", "quality", "derive"))
     known: Mapping[str, Keys] = {
-        kind.word: (("dataset", "source", "ledger", *kind.needed), ("rows_per_person", "sampled", "inspect", "csv", "query"))
+        kind.word: (("dataset", "source", "ledger", *kind.needed), (*_UNIT, "sampled", "inspect", "csv", "query"))
         for kind in relations()
     }
     relation, data = parts["data"].choice("neighbours", known)
@@ -129,7 +132,7 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
         with data["query"].locate_errors():
             schema = schema.select(data["query"].string())
     with parts["data"].locate_errors():
-        facts: dict[str, Any] = {key: data[key].value for key in ("rows", "rows_per_person") if key in data}
+        facts: dict[str, Any] = {key: data[key].value for key in ("rows", *_UNIT) if key in data}
         facts |= {"sampled": read_draw(data["sampled"])} if "sampled" in data else {}
         neighbours = find_relation(relation)(**facts)
     invariants = invariants_of(parts["invariants"], schema, neighbours) if "invariants" in parts else None
@@ -242,7 +245,7 @@ def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budget: 
         _check_condition(condition, table, column)
         with condition.locate_errors():
             prepared = prepared.where({column: _values(condition, table.schema.columns.get(column))})
-    prepared = with_drawn_rows(prepared, parts)
+    prepared = with_last_step(prepared, parts)
     request = _request(parts, prepared)
     if "intervals" in parts and _intervals(parts["intervals"]) == "simultaneous":
         request = request.simultaneous()

@@ -12,6 +12,10 @@
 * `lattice`: From a request and the totals to the structure of its row counts; see `structure`
 * `moved`: What the steps of a plan do to the numbers of a column: public facts, from the plan alone
 * `off`: How far a statistic of the prepared table is from the same of the table as recorded, if something is assumed
+* `one_row`: The one row that differs between compared tables: what it does to each query, and all of them beside exact
+  totals
+* `persons`: One person as the difference of two tables: the change of totals over persons, and the weights that fit a
+  guarantee
 * `primitives`: From statistics to the primitive integer queries behind them: the facts that recipes use, and the weights
 * `public_sums`: The public facts about the counts of a request: sums of cells that are known exactly, and upper bounds
 * `quote`: The cost of a request and its expected errors, in values and in words

@@ -12,8 +12,7 @@ from fractions import Fraction
 from math import log, sqrt
 from typing import TYPE_CHECKING
 
-from discreet.cube.queries import Query, RowCount
-from discreet.domain.neighbours import Neighbours
+from discreet.cube.queries import Query
 from discreet.domain.steps import Resize, conditions_of
 from discreet.errors import ArgumentError, InternalError, PlanError
 from discreet.exact.numbers import decimal_text, sqrt_down, sqrt_up
@@ -26,11 +25,8 @@ from discreet.mechanisms import (
     Sensitivity,
     Vector,
     candidates,
-    change_of,
     hold_to,
-    intervals_change,
     joint_factor,
-    quantiles_change,
     worst,
 )
 from discreet.plan.layout import drawing_of
@@ -39,11 +35,12 @@ from discreet.plan.sizes import MOST_WHOLE_CELLS, is_large
 from discreet.privacy.coordinates import Budget, coordinates
 from discreet.privacy.measures import Target, is_budget, noise_measures
 from discreet.quotes.certainty import set_levels
+from discreet.quotes.one_row import Apart, Norms, bound_with_totals, differing
+from discreet.quotes.persons import step_of, weighting_for
 from discreet.quotes.primitives import Asked, recipes_of, weights_of
 from discreet.quotes.quote import Alternative, Line, Measured, Quote, expected_error
-from discreet.quotes.space import Space, possible_places, smaller, space_of
+from discreet.quotes.space import possible_places, space_of
 from discreet.quotes.statuses import factor_by_status
-from discreet.quotes.view import counts_every_row
 from discreet.statistics.recipe import LEVEL, Recipe
 from discreet.totals.exact_totals import ExactTotals
 
@@ -72,9 +69,8 @@ def quote(plan: Plan, spend: Budget, exact_totals: ExactTotals | None = None, *,
     targets = [target for target in row_targets(plan, spend, exact_totals) if any(coordinates(target))]
     if not targets:
         raise PlanError("spend: is 0; spend more than 0")
-    recipes = recipes_of(asked)
-    found = [_measure(asked, recipes, target) for target in targets]
-    measured, joint = found[0] if len(found) == 1 else min(found, key=lambda one: _spread(one[0]))
+    found = [_measured_for(asked, target) for target in targets]
+    recipes, measured, joint = found[0] if len(found) == 1 else min(found, key=lambda one: _spread(one[1]))
     advertised = spend if exact_totals is None else _advertise(plan, spend, measured, joint)
     lines = _lines(asked, recipes, measured)
     measured = _hold_intervals(lines, measured)
@@ -103,8 +99,7 @@ def row_quote(plan: Plan, target: Target, exact_totals: ExactTotals | None = Non
         PlanError: the cases of `quote`.
     """
     asked = _prepare(plan, exact_totals)
-    recipes = recipes_of(asked)
-    measured, joint = _measure(asked, recipes, target)
+    recipes, measured, joint = _measured_for(asked, target)
     lines = _lines(asked, recipes, measured)
     measured = _hold_intervals(lines, measured)
     return Quote(plan, target, _count_moved(plan, exact_totals), measured, lines, exact_totals, target, joint)
@@ -112,6 +107,12 @@ def row_quote(plan: Plan, target: Target, exact_totals: ExactTotals | None = Non
 
 def _prepare(plan: Plan, exact_totals: ExactTotals | None) -> Asked:
     return Asked(plan, plan.facts, None if exact_totals is None else space_of(plan, exact_totals))
+
+
+def _measured_for(asked: Asked, target: Target) -> tuple[tuple[Recipe, ...], tuple[Measured, ...], Fraction]:
+    """The recipes, queries and joint factor for one target: persons have the weights of the norm by which it costs."""
+    recipes = recipes_of(asked, weighting_for(target))
+    return recipes, *_measure(asked, recipes, target)
 
 
 def _lines(asked: Asked, recipes: Sequence[Recipe], measured: Sequence[Measured]) -> tuple[Line, ...]:
@@ -171,7 +172,7 @@ def _count_moved(plan: Plan, exact_totals: ExactTotals | None) -> int:
 
 def _spread(measured: Sequence[Measured]) -> float:
     """The sum of the logarithms of the noises' standard deviations: smaller is better, whatever the units."""
-    return sum(log(max(one.law.variance(), 1e-300)) for one in measured)
+    return sum(log(max(one.law.variance(), 1e-300)) - 2 * log(step_of(one.query)) for one in measured)
 
 
 def _measure(asked: Asked, recipes: Sequence[Recipe], target: Target) -> tuple[tuple[Measured, ...], Fraction]:
@@ -220,7 +221,7 @@ def _joint(asked: Asked, changes: list[tuple[Query, Change]], shares: list[Fract
         return Fraction(1)
     if asked.plan.target is None:
         return joint_factor([change for _, change in changes], shares, type(target).size)
-    row, table, queries = _row_of(asked), (asked.facts, asked.plan.schema), [query for query, _ in changes]
+    row, table, queries = differing(asked), (asked.facts, asked.plan.schema), [query for query, _ in changes]
     return factor_by_status(queries, shares, type(target).size, table, lambda query, facts: query.change(row, facts))
 
 
@@ -252,7 +253,7 @@ def _is_determined(asked: Asked, query: Query) -> bool:
 
 
 def _sensitivity(asked: Asked, query: Query, change: Change) -> Sensitivity:
-    return worst(change) if asked.space is None else _bound_with_totals(asked.space, query, change)
+    return worst(change) if asked.space is None else bound_with_totals(asked, asked.space, query, change)
 
 
 def _part(target: Target, share: Fraction) -> Target:
@@ -272,7 +273,15 @@ class _Answered:
     asked: Asked
     query: Query
 
-    def adds(self, _least: int, _most: int, *, at_once: int, parts: int, nullable: bool) -> Answer:  # noqa: ARG002
+    def adds(self, least: int, most: int, *, at_once: int, parts: int, nullable: bool) -> Answer:  # noqa: ARG002
+        found, space = self._vector(), self.asked.space
+        # Counts have their lattice, and what is said of the table as recorded needs independent noise.
+        plain = space is None or space.counting(self.query) is not None or self.asked.plan.target is not None
+        if space is None or plain or (at_once, parts) != (1, 1) or least < 0 < most:
+            return found
+        return replace(found, one_sign=space.of_one_sign(max(abs(least), abs(most))))
+
+    def spreads(self, _alone: Norms, _apart: Apart, *, parts: int, nullable: bool) -> Answer:  # noqa: ARG002
         return self._vector()
 
     def replaces(self, _most: int) -> Answer:
@@ -283,6 +292,9 @@ class _Answered:
 
     def surrounds(self, size: int, at: tuple[Fraction, ...], *, nullable: bool) -> Answer:  # noqa: ARG002
         return Around(size, self.asked.plan.layout.cells, at)
+
+    def is_person(self, _l1: int, _l2_squared: int) -> Answer:
+        return self._vector()
 
     def _vector(self) -> Vector:
         space, size = self.asked.space, self.asked.plan.layout.cells * sum(self.query.widths())
@@ -305,7 +317,7 @@ def changes_of(quoted: Quote) -> tuple[Change, ...]:
 
 def _change(asked: Asked, query: Query) -> Change:
     """The change by one replaced (or added) row of the prepared table, or by both where rows were drawn (W5)."""
-    return query.change(_row_of(asked), asked.facts)
+    return query.change(differing(asked), asked.facts)
 
 
 def _changes_once(asked: Asked) -> Callable[[Query], Change]:
@@ -316,54 +328,6 @@ def _changes_once(asked: Asked) -> Callable[[Query], Change]:
         return known[query] if query in known else known.setdefault(query, _change(asked, query))
 
     return change
-
-
-def _row_of(asked: Asked) -> _OneRow:
-    plan, compared = asked.plan, asked.facts.compared
-    # A row that vanishes from a sample changes the answers as one that counts nowhere afterwards.
-    skipped = compared.vanishes or not counts_every_row(plan)
-    return _OneRow(cells=plan.layout.cells, skipped=skipped, neighbours=compared.neighbours)
-
-
-@dataclass(frozen=True, slots=True)
-class _OneRow:
-    """The row that differs, in a request of this many cells, where it may count nowhere: its change by each rule."""
-
-    cells: int
-    skipped: bool
-    neighbours: Neighbours
-
-    def adds(self, least: int, most: int, *, at_once: int, parts: int, nullable: bool) -> Change:
-        return change_of(
-            least,
-            most,
-            at_once=at_once,
-            parts=parts,
-            cells=self.cells,
-            nullable=nullable,
-            skipped=self.skipped,
-            neighbours=self.neighbours,
-        )
-
-    def replaces(self, most: int) -> Change:
-        return Change(Sensitivity(most, most**2), Sensitivity(0, 0), Sensitivity(0, 0))
-
-    def chooses(self, _size: int, at: tuple[Fraction, ...], *, nullable: bool) -> Change:
-        skipped = self.skipped or nullable
-        return quantiles_change(len(at), cells=self.cells, skipped=skipped, neighbours=self.neighbours)
-
-    def surrounds(self, _size: int, at: tuple[Fraction, ...], *, nullable: bool) -> Change:
-        skipped = self.skipped or nullable
-        return intervals_change(len(at), cells=self.cells, skipped=skipped, neighbours=self.neighbours)
-
-
-def _bound_with_totals(space: Space, query: Query, change: Change) -> Sensitivity:
-    """The changes between semi-adjacent tables: all a rows together, but nothing that the totals forbid."""
-    if isinstance(query, RowCount):
-        return space.of_rows()
-    moved = space.of_moves(*((move.l1, move.l2_squared) for move in (change.within, change.across, change.leaves)))
-    counted = space.counting(query)
-    return moved if counted is None or counted.structure is None else smaller(moved, counted.of_rows())
 
 
 def _advertise(plan: Plan, spend: Budget, measured: Sequence[Measured], joint: Fraction) -> Budget:

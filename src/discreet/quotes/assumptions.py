@@ -135,7 +135,7 @@ def assumed_of(columns: Sequence[Moved], given: Mapping[str, object]) -> dict[st
         ArgumentError: an unknown column, a number outside its domain, or assumptions that contradict each other.
     """
     chosen = {name: _by_column(name, value, columns) for name, value in given.items() if value is not None}
-    return {one.column: _assumed(one, {name: found.get(one.column) for name, found in chosen.items()}) for one in columns}
+    return {one.column: _assume(one, {name: found.get(one.column) for name, found in chosen.items()}) for one in columns}
 
 
 def read_range(given: object, name: str, possible: Range) -> Range:
@@ -180,7 +180,7 @@ def _by_column(name: str, value: object, columns: Sequence[Moved]) -> dict[str, 
     return dict(value)
 
 
-def _assumed(moved: Moved, given: Mapping[str, object]) -> Assumed:
+def _assume(moved: Moved, given: Mapping[str, object]) -> Assumed:
     """What is assumed of a column; the widest range for what is not given."""
     (least, most), (low, high) = moved.bounds, moved.kept
     ranges: dict[str, Range] = {

@@ -13,10 +13,12 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.domain.origins import joint_columns, root_of
 from discreet.domain.steps import facts_of
 from discreet.errors import InternalError
 from discreet.plan.plan import Plan
 from discreet.quotes.view import View, positions
+from discreet.totals.cells import positions as cell_positions
 from discreet.totals.exact_totals import ExactTotals, Star, alive_cells, atoms_of, equations_of, star_of
 from discreet.totals.statements import TotalsStatement
 from discreet.totals.structure import Blocks, Kernel, Structure, Table, Tables
@@ -34,16 +36,18 @@ def structure_of(plan: Plan, view: View, exact_totals: ExactTotals) -> Structure
     """
     if not view.kept:
         return None
-    schema, columns = plan.schema, exact_totals.invariants.columns
-    alive = alive_cells(exact_totals, schema)
-    star = star_of(exact_totals.invariants)
+    schema, columns = plan.schema, view.columns
+    alive = alive_cells(exact_totals, schema, columns)
+    star = star_of(exact_totals.invariants, schema)
     if star is not None:
-        branches = [branch for branch in star.branches if any(view.grouped[name] > 1 for name in branch)]
+        branches = [branch for branch in star.branches if any(view.grouped[name] > 1 for name in view.of(branch, schema))]
         if len(branches) < 2:
             return _star_blocks(view, exact_totals, plan, alive, star)
+        if not {*star.separator, *(name for branch in star.branches for name in branch)} <= {*columns}:
+            return _kernel(view, exact_totals, plan, alive)  # the request groups by finer columns than the margins
         tables = _tables(view, exact_totals, plan, alive, Star(star.separator, tuple(branches)))
         return _kernel(view, exact_totals, plan, alive) if tables is None else tables
-    atoms = atoms_of(exact_totals, schema)
+    atoms = atoms_of(exact_totals, schema, columns)
     if atoms is not None:
         return _blocks(view, columns, alive, atoms.labels, atoms.totals)
     return _kernel(view, exact_totals, plan, alive)
@@ -51,9 +55,9 @@ def structure_of(plan: Plan, view: View, exact_totals: ExactTotals) -> Structure
 
 def find_held_cells(plan: Plan, view: View, exact_totals: ExactTotals) -> NDArray[np.int64]:
     """The cells of the request that can hold a record, as far as the public numbers say."""
-    columns = exact_totals.invariants.columns
+    columns = view.columns
     place = joint_places(view, columns)
-    there = np.unique(place[alive_cells(exact_totals, plan.schema) & (place >= 0)])
+    there = np.unique(place[alive_cells(exact_totals, plan.schema, columns) & (place >= 0)])
     return np.sort(positions(view, columns)[there].ravel())
 
 
@@ -84,10 +88,11 @@ def find_known_counts(
         return None
     needed = {name for name in view.places if view.grouped[name] > 1 or (view.places[name] < 0).any()}
     for part in exact_totals.invariants.parts:
-        if isinstance(part, TotalsStatement) and part.only is None and needed <= set(part.columns):
-            place = joint_places(view, part.columns).ravel()
-            cell = np.where(place < 0, -1, positions(view, part.columns).ravel()[place])
-            return PublishedCounts(view.cells, cell, _counts(exact_totals, part.columns, plan))
+        joint = joint_columns(part.columns, plan.schema)
+        if isinstance(part, TotalsStatement) and part.only is None and needed <= set(joint) <= set(view.columns):
+            place = joint_places(view, joint).ravel()
+            cell = np.where(place < 0, -1, positions(view, joint).ravel()[place])
+            return PublishedCounts(view.cells, cell, _counts(exact_totals, joint, plan))
     return None
 
 
@@ -95,15 +100,17 @@ def _star_blocks(
     view: View, exact_totals: ExactTotals, plan: Plan, alive: NDArray[np.bool_], star: Star
 ) -> Structure | None:
     """Blocks by the one published table that knows every column by which the request groups or drops rows."""
-    columns = exact_totals.invariants.columns
+    columns, schema = view.columns, plan.schema
     needed = {name for name in columns if view.grouped[name] > 1 or (view.places[name] < 0).any()}
     for branch in star.branches or ((),):
-        clique = tuple(name for name in columns if name in star.separator or name in branch)
-        if needed <= set(clique):
-            axes = tuple(position for position, name in enumerate(columns) if name not in clique)
-            shape = tuple(len(view.places[name]) for name in clique)
-            atoms = np.arange(prod(shape), dtype=np.int64).reshape(shape)
-            return _blocks(view, clique, np.asarray(alive.any(axis=axes)), atoms, _counts(exact_totals, clique, plan))
+        by_root = {root_of(name, schema): name for name in (*star.separator, *branch)}
+        own = view.of(tuple(by_root.values()), schema)
+        if needed <= set(own):
+            clique = tuple(by_root[root_of(name, schema)] for name in own)
+            axes = tuple(position for position, name in enumerate(columns) if name not in own)
+            # Where the request groups by finer columns than the totals, several levels are of one class.
+            atoms = cell_positions(clique, own, schema).reshape(tuple(len(view.places[name]) for name in own))
+            return _blocks(view, own, np.asarray(alive.any(axis=axes)), atoms, _counts(exact_totals, clique, plan))
     return None
 
 
@@ -188,7 +195,7 @@ def _tables(
     view: View, exact_totals: ExactTotals, plan: Plan, alive: NDArray[np.bool_], star: Star
 ) -> Tables | Blocks | None:
     """One table for each group of the separator, with the branches that the request groups by as axes."""
-    columns = exact_totals.invariants.columns
+    columns = view.columns
     parts = (star.separator, *star.branches)
     named = [name for part in parts for name in part]
     axes = [columns.index(name) for name in named]
@@ -281,7 +288,7 @@ def _prove_margins(place: NDArray[np.int64], sizes: list[int], levels: list[tupl
 
 def _kernel(view: View, exact_totals: ExactTotals, plan: Plan, alive: NDArray[np.bool_]) -> Kernel | None:
     """The equations themselves, where the request shows every level of every column of the totals."""
-    columns = exact_totals.invariants.columns
+    columns = view.columns
     whole = all(
         view.grouped[name] == len(view.places[name]) and len(np.unique(view.places[name])) == len(view.places[name])
         for name in columns
@@ -292,6 +299,6 @@ def _kernel(view: View, exact_totals: ExactTotals, plan: Plan, alive: NDArray[np
     rows = positions(view, columns)
     if alive.sum() * rows.shape[1] > _MOST_EQUATION_CELLS:
         return None
-    equations = equations_of(exact_totals.invariants, plan.schema).reshape(-1, alive.size)[:, alive.ravel()]
+    equations = equations_of(exact_totals.invariants, plan.schema, columns).reshape(-1, alive.size)[:, alive.ravel()]
     order = rows[place.ravel()[alive.ravel()]]
     return Kernel(view.cells, order.ravel(), np.repeat(equations, order.shape[1], axis=1))

@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.cube.queries import Query, RowCount
+from discreet.cube.weights import Weighting
 from discreet.domain.steps import TableFacts, conditions_of
 from discreet.errors import PlanError
 from discreet.plan.plan import Plan
 from discreet.plan.recorded import originals_of
+from discreet.quotes.persons import counting_of
 from discreet.quotes.space import Space
 from discreet.quotes.view import counts_every_row
 from discreet.statistics import base
 from discreet.statistics.base import Statistic
 from discreet.statistics.counted import APART, PUBLISHED, PublicCells, PublicCount
+from discreet.statistics.persons import person_recipe
 from discreet.statistics.recipe import Counted, Recipe
 
 __all__ = ["Asked", "recipes_of", "weights_of"]
@@ -47,12 +50,15 @@ class Asked:
         return None if counted is None or counted.known is None else PublicCells(counted.known)
 
 
-def recipes_of(asked: Asked) -> tuple[Recipe, ...]:
-    """The recipes of the statistics of the request, in their order.
+def recipes_of(asked: Asked, weighting: Weighting) -> tuple[Recipe, ...]:
+    """The recipes of the statistics of the request, in their order; those of a table of persons have these weights.
 
     Trees of quantiles have a single level here; their shape depends on the noise that they will get.
     """
     statistics = asked.plan.answered
+    if asked.plan.layout.persons is not None:
+        counting = counting_of(asked.plan, weighting)
+        return tuple(person_recipe(one, counting) for one in statistics)
     originals = originals_of(asked.plan, asked.plan.layout.labels)
     if originals is not None and originals.completed and asked.space is not None:
         raise PlanError(

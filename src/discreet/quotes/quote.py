@@ -9,6 +9,7 @@ from math import floor
 from typing import TYPE_CHECKING
 
 from discreet.cube.queries import Query
+from discreet.domain.neighbours import said_of
 from discreet.domain.steps import Resize
 from discreet.domain.words import card, one_line, request_text
 from discreet.exact.numbers import decimal_text
@@ -207,13 +208,13 @@ class Quote:
         asked = request_text(self.plan.group_by, [statistic.name for statistic in self.plan.statistics])
         noise = [(one.query.words(), f"{decimal_text(100 * one.share, 3)} %", noise_text(one.law)) for one in self.measured]
         errors = [text.strip().split(": ", 1) for text in accuracy_text(self)[1:]]
-        facts = [("asks for", asked), ("cost", self.spend.explain())]
+        facts = [("asks for", asked), ("cost", said_of(self.plan.neighbours.word, self.spend.explain()))]
         heading = accuracy_text(self)[0].rstrip(":")
         return card("Quote", facts, [("query", "share", "noise"), *noise], [("statistic", heading), *errors])
 
     def __str__(self) -> str:
         """The quote in words: cost, totals, how the source is read, division of the spend, noise, expected errors."""
-        lines = [f"cost: {self.spend.explain()}", *population_text(self)]
+        lines = [f"cost: {said_of(self.plan.neighbours.word, self.spend.explain())}", *population_text(self)]
         resize = resize_of(self.plan)
         if self.beside is not None:
             lines += totals_text(self, self.beside)

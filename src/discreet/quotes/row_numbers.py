@@ -70,7 +70,7 @@ class RowsChoice:
             f"n = {self.n:,}: with it at most {self.apart:,} rows are filled or left out. Without a resize no n is needed.",
             "whole error against the table as recorded (at most, in 95 % of releases, if what is assumed is true):",
         ]
-        return "\n".join([*lines, *(f"  {self._told(name)}" for name in self._names)])
+        return "\n".join([*lines, *(f"  {self._tell(name)}" for name in self._names)])
 
     def to_json(self) -> dict[str, object]:
         """The choice as JSON values."""
@@ -91,7 +91,7 @@ class RowsChoice:
         """The statistics of which a whole error is stated."""
         return list(dict.fromkeys(one.name for one in self.direct.errors if one.whole is not None))
 
-    def _told(self, name: str) -> str:
+    def _tell(self, name: str) -> str:
         best = self.best(name)
         if _finite(_whole(best.errors, name)) is None:
             return f"{name}: ±{_whole(self.direct, name):.6g} without a resize; not stated with one"
@@ -126,7 +126,7 @@ def choose_n(request: Plan, *, rows: tuple[int, int], spend: Budget, **assumed: 
     middle = (least + most) // 2
     direct = quote(request, spend).assuming(rows=(least, most), **assumed)  # type: ignore[arg-type]
     tried = [
-        ResizeTried(n, p, quote(_resized(request, n, p), spend).assuming(rows=(least, most), **assumed))  # type: ignore[arg-type]
+        ResizeTried(n, p, quote(_resize(request, n, p), spend).assuming(rows=(least, most), **assumed))  # type: ignore[arg-type]
         for n, p in _resizes(least, middle)
     ]
     return RowsChoice(middle, max(most - middle, middle - least), direct, tuple(tried))
@@ -148,7 +148,7 @@ def _resizes(least: int, middle: int) -> Iterator[tuple[int, Fraction]]:
             yield n, p
 
 
-def _resized(request: Plan, n: int, proportion: Fraction) -> Plan:
+def _resize(request: Plan, n: int, proportion: Fraction) -> Plan:
     return replace(request, steps=(*request.steps, Resize(n, proportion)))
 
 

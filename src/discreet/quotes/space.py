@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from discreet.cube.queries import CountedRows, Query, RowCounts
 from discreet.domain.neighbours import ReplaceOne
+from discreet.domain.origins import covers
 from discreet.domain.schema import Schema
 from discreet.errors import ArgumentError, PlanError, printed
 from discreet.exact.numbers import float_up, sqrt_up
-from discreet.mechanisms import Sensitivity
+from discreet.mechanisms import OneSign, Sensitivity
 from discreet.plan.plan import Plan
 from discreet.plan.table import Table
 from discreet.quotes.lattice import PublishedCounts, find_held_cells, find_known_counts, joint_places, structure_of
@@ -97,6 +98,14 @@ class Space:
         a = self.beside.adjacency.a
         moves = (within, across, leaves) if self.across else (within, leaves)
         return Sensitivity(a * max(l1 for l1, _ in moves), a * a * max(l2_squared for _, l2_squared in moves))
+
+    def of_one_sign(self, largest: int) -> OneSign | None:
+        """The bounds for cell sums of integers of one sign, at most this large; None where no record moves (Theorem L6)."""
+        blocks = self.structure
+        if not isinstance(blocks, Blocks):
+            whole = np.array([len(self.held)], dtype=np.int64)
+            blocks = Blocks(self.cells, self.held, whole[whole > 0], None)
+        return OneSign(blocks, 2 * self.beside.adjacency.a * largest) if (blocks.sizes > 1).any() else None
 
     def of_rows(self) -> Sensitivity:
         """The bounds for the row counts: on the lattice that the totals leave, or with plain noise where they leave none."""
@@ -205,18 +214,22 @@ def _largest(plan: Plan, space: Space) -> Sensitivity:
 
 def _can_cross(plan: Plan, view: View, totals: ExactTotals) -> bool:
     """True if some class of the totals may have rows in two cells; True is always right."""
-    shown = {name for name, labels in view.labels if labels > 1}
-    star = star_of(totals.invariants)
+    star = star_of(totals.invariants, plan.schema)
     if star is not None:
-        cliques = [{*star.separator, *branch} for branch in star.branches] or [set(star.separator)]
-        return all(not shown <= clique for clique in cliques)
-    atoms = None if view.free > 1 else atoms_of(totals, plan.schema)
+        cliques = [(*star.separator, *branch) for branch in star.branches] or [star.separator]
+        return all(not _tell(clique, view.shown, plan.schema) for clique in cliques)
+    atoms = None if view.free > 1 else atoms_of(totals, plan.schema, view.columns)
     if atoms is None:
         return view.cells > 1
-    place = joint_places(view, totals.invariants.columns).ravel()
+    place = joint_places(view, view.columns).ravel()
     seen = place >= 0
     pairs = np.unique(np.stack([atoms.labels.ravel()[seen], place[seen]]), axis=1)
     return bool(len(np.unique(pairs[0])) < pairs.shape[1])
+
+
+def _tell(clique: tuple[str, ...], shown: tuple[str, ...], schema: Schema) -> bool:
+    """True if the values of the clique are enough to know those of the columns that are shown."""
+    return all(name in clique or (name in schema.columns and covers(clique, (name,), schema)) for name in shown)
 
 
 def smaller(first: Sensitivity, second: Sensitivity) -> Sensitivity:

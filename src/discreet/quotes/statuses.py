@@ -111,6 +111,16 @@ class _Alone:
         largest = max(abs(least), abs(most))
         return Sensitivity(at_once * largest, at_once * largest**2)
 
+    def spreads(
+        self,
+        _alone: tuple[int, int],
+        _apart: Callable[[frozenset[str]], tuple[int, int]],
+        *,
+        parts: int,  # noqa: ARG002
+        nullable: bool,  # noqa: ARG002
+    ) -> Sensitivity | None:
+        return None
+
     def replaces(self, _most: int) -> Sensitivity | None:
         return None
 
@@ -118,4 +128,7 @@ class _Alone:
         return None
 
     def surrounds(self, _size: int, _at: tuple[Fraction, ...], *, nullable: bool) -> Sensitivity | None:  # noqa: ARG002
+        return None
+
+    def is_person(self, _l1: int, _l2_squared: int) -> Sensitivity | None:
         return None

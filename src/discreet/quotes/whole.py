@@ -155,7 +155,7 @@ class AssumedErrors:
             f"whole error against the table as recorded {where} (at most, in 95 % of releases, if what is assumed is true):"
         )
         for name in self._names:
-            lines.append(f"  {name}: {_told([one for one in self.errors if one.name == name])}")
+            lines.append(f"  {name}: {_tell([one for one in self.errors if one.name == name])}")
         return "\n".join(lines + self._advice())
 
     def to_json(self) -> dict[str, object]:
@@ -242,7 +242,7 @@ def _error(quote: Quoted, line: QuotedLine, found: Mapping[str, Assumed], group:
     one, (size, rows) = line.statistic, group
     off = _off(quote.plan, one, found, rows) if holds_for_all_rows(line.recipe) else None
     shown = off or _NONE
-    noise = noise_of(quote, line, _counted(quote.plan, one, found, size), drawn=shown.draws > 0)
+    noise = noise_of(quote, line, _count_values(quote.plan, one, found, size), drawn=shown.draws > 0)
     expected, covers = None if off is None else off.expected, covered_by(quote.plan, one)
     unit = RANKS if line.recipe.unit(1) == RANKS else ""
     return WholeError(one.name, covers, size.rows, noise, expected, shown.draws, shown.anywhere, unit)
@@ -270,7 +270,7 @@ def _anywhere(plan: Plan, one: Statistic, found: Mapping[str, Assumed], rows: Ro
     return 0.0 if about is None or not is_stated(one.kind, rows) else off_by(one, about, rows).anywhere
 
 
-def _counted(plan: Plan, one: Statistic, found: Mapping[str, Assumed], size: GroupSize) -> GroupSize:
+def _count_values(plan: Plan, one: Statistic, found: Mapping[str, Assumed], size: GroupSize) -> GroupSize:
     """The size of the group for the noise: rows in which the column is null do not count where they are left out."""
     nullable = [column for column in one.kind.reads.columns(one) if plan.facts[column].nullable]
     about = [found[name] for column in nullable if (name := plain_name(column, plan.schema)) in found]
@@ -326,6 +326,11 @@ def _check_outer(plan: Plan) -> None:
     Raises:
         PlanError: a changed column is in a group or a condition, or rows are sampled.
     """
+    if plan.layout.persons is not None:
+        raise PlanError(
+            "assuming(): what a bound on persons cuts off is not known from shares of rows; compare quotes of several "
+            "bounds, such as bound(groups=4) and bound(groups=8)"
+        )
     if any(isinstance(step, ROW_DRAWS) and not isinstance(step, Resize) for step in plan.steps):
         raise PlanError("assuming(): the table is sampled; before_sampling() gives intervals for the table before that")
     outer = [*(group.column for group in plan.group_by), *(step.column for step in conditions_of(plan.steps))]
@@ -337,24 +342,24 @@ def _check_outer(plan: Plan) -> None:
         )
 
 
-def _told(errors: Sequence[WholeError]) -> str:
+def _tell(errors: Sequence[WholeError]) -> str:
     """The error of one statistic by size, and its parts."""
     if errors[0].off is None:
         return "not stated for this kind of statistic"
-    told = f"±{_joined(errors, 'whole')}{f' {errors[0].unit}' if errors[0].unit else ''}"
+    told = f"±{_join(errors, 'whole')}{f' {errors[0].unit}' if errors[0].unit else ''}"
     asked = any(one.anywhere for one in errors)
-    spread = f"; any answers of those who gave none: a range of {_joined(errors, 'anywhere')}" if asked else ""
+    spread = f"; any answers of those who gave none: a range of {_join(errors, 'anywhere')}" if asked else ""
     if errors[0].covers == ANYWHERE:
         return f"{told} at each end, noise alone: its interval holds the number with any answer{spread}"
     if errors[0].covers != PREPARED:
         return f"{told}, noise alone: its interval holds the number as recorded"
-    parts = [f"noise {_joined(errors, 'noise')}"]
-    parts += [f"{_joined(errors, 'off')} off"] if any(one.off for one in errors) else []
-    parts += [f"draws {_joined(errors, 'draws')}"] if any(one.draws for one in errors) else []
+    parts = [f"noise {_join(errors, 'noise')}"]
+    parts += [f"{_join(errors, 'off')} off"] if any(one.off for one in errors) else []
+    parts += [f"draws {_join(errors, 'draws')}"] if any(one.draws for one in errors) else []
     return f"{told} = {' + '.join(parts)}{spread}" if len(parts) > 1 else f"{told}, noise alone{spread}"
 
 
-def _joined(errors: Sequence[WholeError], part: str) -> str:
+def _join(errors: Sequence[WholeError], part: str) -> str:
     found = list(dict.fromkeys(_figure(getattr(one, part)) for one in errors))
     return " / ".join(found) if len(found) > 1 else found[0]
 

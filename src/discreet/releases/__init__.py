@@ -13,6 +13,8 @@
   digests
 * `frames`: The frames that a release document holds, and what their files are called
 * `guarantee`: The promise of a release to each person, in a document and in words
+* `hypotheses`: Tests of hypotheses on released numbers, with p-values that are valid with noise and for every number of
+  rows
 * `labelled`: A release in words: its texts in one language, and the labels of its columns, categories and numbers
 * `labels`: The label columns of a table over all combinations of groups: any rows of them, and never all
 * `notes`: Notes on derived numbers that a reader has to know, in the words of documents; pages have them by their keys

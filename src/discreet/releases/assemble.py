@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.domain.groups import Group, Label, group_labels
+from discreet.domain.groups import Group, Label, printed_labels
 from discreet.plan.plan import Plan
 from discreet.plan.recorded import plain_name
 from discreet.plan.shown import hidden_labels
@@ -90,14 +90,18 @@ def _frame_name(name: str, taken: Sequence[str]) -> str:
 
 def _frame_labels(quote: Quote, groups: Sequence[Group]) -> list[LabelColumn]:
     """The label columns of a frame: the groups of the request, then its own, no two of one name."""
-    facts = quote.plan.facts
-    named: dict[str, tuple[tuple[Label, ...], frozenset[int]]] = {}
-    for column in group_columns(quote):
-        named[_free(column.name, named)] = column.labels, column.hidden
-    for group in groups:
-        name = plain_name(group.column, quote.plan.schema)
-        named[_free(name, named)] = group_labels(group, facts), hidden_labels(quote.plan, group)
-    return label_columns((name, *labels) for name, labels in named.items())
+    taken: set[str] = set()
+    return label_columns(_shown(quote.plan, group, taken) for group in (*quote.plan.group_by, *groups))
+
+
+def _shown(plan: Plan, group: Group, taken: set[str]) -> tuple[dict[str, tuple[Label, ...]], frozenset[int]]:
+    """The columns of a group in a frame, with names that are not taken yet, and its places that are not printed."""
+    found = {}
+    for name in group.names:
+        free = _free(plain_name(name, plan.schema), taken)
+        taken.add(free)
+        found[free] = printed_labels(group, name, plan.facts)
+    return found, hidden_labels(plan, group)
 
 
 def _free(name: str, taken: Container[str]) -> str:
@@ -114,5 +118,7 @@ def group_columns(quote: Quote) -> list[LabelColumn]:
 
 def columns_of_plan(plan: Plan) -> list[LabelColumn]:
     """The group columns of every release of a plan."""
-    groups = zip(plan.group_by, plan.layout.labels, strict=True)
-    return label_columns((group.column, labels, hidden_labels(plan, group)) for group, labels in groups)
+    return label_columns(
+        ({name: printed_labels(group, name, plan.facts) for name in group.names}, hidden_labels(plan, group))
+        for group in plan.group_by
+    )

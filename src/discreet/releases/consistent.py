@@ -71,7 +71,7 @@ def consistent_counts(
         memberships += (labels >= 0) & ~zero
     if memberships.max(initial=0) > 1:
         free = np.flatnonzero(memberships)
-        values[free] = _overlapping(noisy[free], [(labels[free], totals) for labels, totals in apart])
+        values[free] = _fit_overlapping(noisy[free], [(labels[free], totals) for labels, totals in apart])
     else:
         for labels, totals in apart:
             free = np.flatnonzero((labels >= 0) & ~zero)
@@ -242,7 +242,7 @@ def _partition(noisy: NDArray[np.int64], labels: NDArray[np.int64], totals: NDAr
     return result
 
 
-def _overlapping(noisy: NDArray[np.int64], constraints: Sequence[Constraint]) -> NDArray[np.int64]:
+def _fit_overlapping(noisy: NDArray[np.int64], constraints: Sequence[Constraint]) -> NDArray[np.int64]:
     """Integers ≥ 0 with all totals, near the least-squares solution. Every cell is in a group; totals of 0 have no cell."""
     from scipy.sparse import csr_array, vstack
 

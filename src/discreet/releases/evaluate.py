@@ -12,8 +12,9 @@ from discreet.cube.cells import cells_of
 from discreet.cube.cube import Cube, row_count
 from discreet.cube.queries import Query, join_public, scan_of
 from discreet.cube.resample import resample
+from discreet.cube.scans import Scan
 from discreet.domain.steps import facts_of
-from discreet.engines.base import CubeRequest, Engine, cubes_of
+from discreet.engines.base import CubeRequest, Engine, cubes_of, totals_of_persons
 from discreet.errors import InternalError
 from discreet.mechanisms import Noise
 from discreet.mechanisms.adding import apply_in_place
@@ -30,6 +31,8 @@ def run_scans(engine: Engine, layout: Layout, *before: CubeRequest) -> Iterator[
 
     The first cube is read now and each other one when it is needed, so that few are in memory if the engine allows it.
     """
+    if layout.persons is not None:
+        return iter([totals_of_persons(engine, layout.persons)])
     cubes = cubes_of(engine, [*before, *((part.axes, part.moments) for part in layout.scans)])
     return chain([next(cubes)], cubes)
 
@@ -64,6 +67,8 @@ def exact_answers(quote: Quote, cubes: Iterable[Cube], bits: Bits) -> list[NDArr
         InternalError: as `check_rows`.
     """
     plan = quote.plan
+    if plan.layout.persons is not None:
+        return _answers_of_persons(quote, cubes)
     parts, known = plan.layout.scans, facts_of(plan.schema, plan.neighbours).rows
     places = [scan_of(one.query, parts) for one in quote.measured]
     answers: dict[int, NDArray[Any]] = {}
@@ -74,6 +79,13 @@ def exact_answers(quote: Quote, cubes: Iterable[Cube], bits: Bits) -> list[NDArr
             if places[number] == position:
                 answers[number] = one.query.answer(asked, brought, cells, plan.facts)
     return [answers[number] for number in range(len(quote.measured))]
+
+
+def _answers_of_persons(quote: Quote, cubes: Iterable[Cube]) -> list[NDArray[Any]]:
+    """The totals over persons in the one cube that an engine answers with: each cell of the request once."""
+    (cube,), plan = cubes, quote.plan
+    brought = Scan((), (), plan.layout.labels, plan.layout.cells)
+    return [one.query.answer(cube, brought, cube.keys[:, 0], plan.facts) for one in quote.measured]
 
 
 def noisy_answers(

@@ -45,9 +45,11 @@ POPULATION = "for the population"
 def value_columns(statistic: Mapping[str, Any]) -> dict[str, str]:
     """The columns that a statistic of a document has in the main table, if it has any there, each with what tells it apart.
 
-    That is the order of a quantile in words, or the population. A statistic that has neither has one column. Names are
-    whole: the name of one statistic may begin the name of another.
+    That is the order of a quantile in words, the population, or a coefficient. A statistic that has none of these has one
+    column. Names are whole: the name of one statistic may begin the name of another.
     """
+    if "parts" in statistic:
+        return {f"{statistic['name']}_{part}": part for part in statistic["parts"]}
     name, orders = statistic["name"], [text(100 * exact(order, "at")) for order in statistic.get("at", ())]
     found = {f"{name}_p{order}": f"{order} % quantile" for order in orders} or {name: ""}
     design = statistic.get("design")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.domain.neighbours import find_relation
+from discreet.domain.neighbours import find_relation, is_of_persons, said_of
 from discreet.exact.numbers import decimal_up, exact, text
 from discreet.privacy.coordinates import Budget, from_json, to_json
 from discreet.privacy.measures import is_budget
@@ -21,8 +21,8 @@ class Guarantee:
 
     Args:
         measure: the guarantee itself; it counts preprocessing, resampling and everything in the release.
-        relation: "add-remove" or "replace-one": the neighbouring relation.
-        rows_per_person: how many rows one person can have.
+        relation: "add-remove", "replace-one" or "add-remove-persons": the neighbouring relation.
+        rows_per_person: how many rows one person can have; 1 under "add-remove-persons", where it is any number.
         report_delta: the δ at which `epsilon` is stated (0 for pure differential privacy).
         epsilon: an upper bound of ε at that δ.
         ordinary: what the same noise would be advertised as if nobody counted the exact totals; None without totals.
@@ -50,13 +50,14 @@ class Guarantee:
     def __str__(self) -> str:
         """The guarantee in plain words."""
         person = "one person" if self.rows_per_person == 1 else f"one person with up to {self.rows_per_person} rows"
-        change = f"any data of {person} are {find_relation(self.relation).change}"
+        whose = "all rows of one person" if is_of_persons(self.relation) else f"any data of {person}"
+        change = f"{whose} are {find_relation(self.relation).change}"
         if self.semi_adjacency is not None:
             more = self.semi_adjacency - 1
             others = f" and {'one other row changes' if more == 1 else f'up to {more} other rows change'}" if more else ""
             change += f"{others}, so that the exact totals stay as they are (a = {self.semi_adjacency})"
         bound = f"(ε = {decimal_up(self.epsilon, 4)} at δ = {decimal_up(self.report_delta)})" if self.report_delta else ""
-        return " ".join(f"When {change}: {self.measure.explain()} {bound}".split())
+        return " ".join(f"When {change}: {said_of(self.relation, self.measure.explain())} {bound}".split())
 
 
 def guarantee_json(guarantee: Guarantee) -> dict[str, Any]:

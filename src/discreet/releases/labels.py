@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,13 +37,13 @@ class LabelColumn:
         return found
 
 
-def label_columns(groups: Iterable[tuple[str, tuple[Label, ...], frozenset[int]]]) -> list[LabelColumn]:
-    """One column for each group, given with its name, its labels and the places of those that are not printed."""
+def label_columns(groups: Iterable[tuple[Mapping[str, tuple[Label, ...]], frozenset[int]]]) -> list[LabelColumn]:
+    """The columns of each group: its labels in every column that shows it, and the places of those that are not printed."""
     columns: list[LabelColumn] = []
     repeat = 1
-    for name, labels, hidden in reversed(list(groups)):
-        columns.append(LabelColumn(name, labels, repeat, hidden))
-        repeat *= len(labels)
+    for shown, hidden in reversed(list(groups)):
+        columns += [LabelColumn(name, shown[name], repeat, hidden) for name in reversed([*shown])]
+        repeat *= max(map(len, shown.values()))
     return columns[::-1]
 
 

@@ -51,6 +51,7 @@ __all__ = [
     "COVERS_BOTH",
     "COVERS_BOTH_ANYWHERE",
     "COVERS_ORIGINAL",
+    "COVERS_PERSONS",
     "COVERS_RECORDED",
     "COVERS_SAMPLE",
     "PART_ROWS",
@@ -70,6 +71,9 @@ COVERS_SAMPLE = "the value of the sampled rows, after clamp and impute; noise on
 
 COVERS_ORIGINAL = "the value of the original table with its values clamped, for nothing was imputed or sampled; noise only"
 """The target of the intervals where the prepared table is the original table."""
+
+COVERS_PERSONS = "the number that the persons of the table come to, each counted as the bound says; noise only"
+"""The target of the intervals of a table of persons: numbers after the bound, which may be smaller than those before it."""
 
 COVERS_RECORDED = "the value of the table as recorded, within the bounds of the schema, nulls left out; noise only"
 """The target of the intervals where the prepared table is not released."""
@@ -189,7 +193,7 @@ def _in_document(quote: Quote, noisy: Noisy, table: _Chunk) -> dict[str, Any]:
     exact_totals = [
         {
             "name": frame.name,
-            **({} if quote.beside is None else _told(frame.told, quote.plan, groups)),
+            **({} if quote.beside is None else _tell(frame.told, quote.plan, groups)),
             "columns": _frame_columns(frame),
             **_list_sums(sums_of_frame(quote.plan, quote.beside, groups), frame.labels, quote.plan, groups),
         }
@@ -205,7 +209,7 @@ def _list_sums(sums: PublicSums, labels: Sequence[LabelColumn], plan: Plan, own:
     shown = find_printed(labels, all_rows(labels))
     if isinstance(shown, slice):
         return sums.to_json()
-    groups = [*plan.group_by, *own]
+    groups = [group for group in (*plan.group_by, *own) for _ in group.names]
     empty = [replace(one, hidden=empty_labels(plan, group)) for one, group in zip(labels, groups, strict=True)]
     possible = find_printed(empty, all_rows(empty))
     return show_sums(sums, shown, ~shown & possible if not isinstance(possible, slice) else ~shown).to_json()
@@ -286,6 +290,8 @@ def covers(plan: Plan) -> str:
 
 def _table_covered(plan: Plan) -> str:
     """The table that the intervals are about: also the original one where its rows are all there and no null was filled."""
+    if plan.layout.persons is not None:
+        return COVERS_PERSONS
     if plan.target is not None:
         return _COVERS_OF[plan.target.nulls, plan.target.prepared]
     used = used_columns(plan)
@@ -367,11 +373,11 @@ def guarantee_of(quote: Quote, report_delta: Fraction) -> Guarantee:
 
 def _statistic_line(quote: Quote, line: Line) -> dict[str, Any]:
     """The statistic and the kind of its numbers; with exact totals, also whether its counts add up to them."""
-    told = _told(line.recipe.told(quote.noises(line), totals=quote.beside is not None), quote.plan)
+    told = _tell(line.recipe.told(quote.noises(line), totals=quote.beside is not None), quote.plan)
     return {**shown_statistic(quote.plan, line.statistic), "view": line.statistic.kind.view, **told}
 
 
-def _told(words: Mapping[str, str], plan: Plan, own: Sequence[Group] = ()) -> dict[str, str]:
+def _tell(words: Mapping[str, str], plan: Plan, own: Sequence[Group] = ()) -> dict[str, str]:
     """The words for the counts of a table or of a frame with groups of its own, which may have rows that are not printed."""
     if words.get("totals") == ADD_UP and hides_rows(plan, (*plan.group_by, *own)):
         return {**words, "totals": f"{ADD_UP} with those that are not printed"}

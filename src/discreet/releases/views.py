@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.domain.neighbours import is_of_persons
 from discreet.errors import ArgumentError, printed
 from discreet.releases.document import Release
 
@@ -104,6 +105,8 @@ class _View:
 
 def _views(document: Mapping[str, Any]) -> Iterator[_View]:
     """The counts, shares, histograms and tables of a release; frames stand in the order of their statistics."""
+    if is_of_persons(document["guarantee"]["relation"]):
+        return  # weighted numbers of persons are no counts of a table, and add up to nothing
     frames = iter(document.get("frames", ()))
     for line in document["statistics"]:
         if line["statistic"] in {"count", "share"}:

@@ -19,7 +19,7 @@ from discreet.exact.clock import utc_now
 from discreet.exact.files import Draft, discard
 from discreet.exact.numbers import text
 from discreet.noise.bits import Bits
-from discreet.plan.plan import used_columns
+from discreet.plan.layout import named_columns
 from discreet.privacy.amounts import budget_down
 from discreet.privacy.coordinates import Budget, to_json
 from discreet.releases.document import Release
@@ -213,6 +213,6 @@ def _describe_draw(workshop: Workshop, neighbours: Neighbours) -> dict[str, Any]
 
 def _describe_order(order: Order) -> dict[str, Any]:
     """The texts of the release and the rule of its quality; nothing where it has none."""
-    used, texts = used_columns(order.request), texts_of(order)
+    used, texts = named_columns(order.request), texts_of(order)
     about = {"about": [one.of(order.name).only(used).to_json() for one in texts]} if texts else {}
     return about if order.quality is None else {**about, "quality": order.quality.to_json()}

@@ -41,16 +41,16 @@ class Charging:
 
     def spent(self) -> Budget:
         """All charges so far; for GDP rounded up."""
-        total = tuple(whole - left for whole, left in zip(coordinates(self.budget), self._remaining(), strict=True))
+        total = tuple(whole - left for whole, left in zip(coordinates(self.budget), self._read_remaining(), strict=True))
         return from_coordinates(type(self.budget), total)
 
     def remaining(self) -> Budget:
         """The amount that may still be spent; for GDP rounded down."""
-        return budget_down(self.budget, self._remaining())
+        return budget_down(self.budget, self._read_remaining())
 
     def amount(self, spend: Spend) -> Budget:
         """The spend as an amount of the budget's measure, above 0; None is all that remains. Raises as `amount_of`."""
-        return amount_of(spend, self.budget, self.remaining())
+        return amount_of(spend, self.budget, self.remaining)
 
     def stored(self, name: str) -> StoredRelease | None:
         """The last release that the data set has under a name."""
@@ -71,7 +71,7 @@ class Charging:
             BudgetExceeded: they do not fit together.
             NotApproved: signatures are missing.
         """
-        check_room(self.identity.dataset, self.budget, spends, self._remaining())
+        check_room(self.identity.dataset, self.budget, spends, self._read_remaining())
         self.approving.require(self.ledger, [*zip(orders, spends, strict=True)])
 
     def reserve(
@@ -103,10 +103,10 @@ class Charging:
     def reservation(self, order: Order, quoted: Quote, snapshot: str) -> Reservation:
         """A new reservation for an order, with the signatures that it needs."""
         return reservation_of(
-            order, quoted, self._remaining(), snapshot, self.approving.consent(self.ledger, order, quoted.spend)
+            order, quoted, self._read_remaining(), snapshot, self.approving.consent(self.ledger, order, quoted.spend)
         )
 
-    def _remaining(self) -> tuple[Fraction, ...]:
+    def _read_remaining(self) -> tuple[Fraction, ...]:
         return self.ledger.left(self.identity)[1]
 
     def _charge(self, wanted: Sequence[Reservation], known: Sequence[StoredRelease | None]) -> tuple[int, ...]:

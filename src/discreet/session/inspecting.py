@@ -34,7 +34,7 @@ def inspect(source: Any, schema: Schema, *, dataset: str, ledger: str | Path) ->
         check_ready(engine)
         with Ledger.open(ledger) as book:
             book.inspect(dataset)
-        return inspect_source(shown, schema)
+        return inspect_source(shown, schema.of_source())
     finally:
         engine.close()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -188,14 +188,14 @@ def can_finish(stored: StoredRelease, request: Plan) -> bool:
     return stored.resumable and stored.plan_digest == request.digest
 
 
-def amount_of(spend: Spend, budget: Budget, remaining: Budget) -> Budget:
-    """The spend as an amount of the budget's measure, above 0; None is all that remains.
+def amount_of(spend: Spend, budget: Budget, remaining: Callable[[], Budget]) -> Budget:
+    """The spend as an amount of the budget's measure, above 0; None is all that remains, and only then is that asked for.
 
     Raises:
         ArgumentError: it is not a positive amount of the measure.
         BudgetExceeded: nothing remains.
     """
-    amount = remaining if spend is None else spend_of(spend, budget)
+    amount = remaining() if spend is None else spend_of(spend, budget)
     if coordinates(amount)[0] > 0:
         return amount
     if spend is None:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from discreet.approvals.demand import Demand
 from discreet.approvals.statements import ReleaseStatement
 from discreet.domain.about import About
-from discreet.domain.neighbours import Neighbours, is_relation
+from discreet.domain.neighbours import Neighbours, is_relation, person_of
 from discreet.domain.reading import CsvFiles
 from discreet.domain.schema import Schema
+from discreet.domain.steps import facts_of
 from discreet.domain.words import one_line
 from discreet.engines import NO_LIMITS, Limits, Progress, open_source
 from discreet.engines.absent import AbsentSource
@@ -113,6 +114,7 @@ class Session:
             raise ArgumentError(f"schema={type(schema).__name__}: must be a Schema")
         if not is_relation(neighbours):
             raise ArgumentError(f"neighbours={printed(neighbours)}: must be AddRemove() or ReplaceOne(rows=…)")
+        facts_of(schema, neighbours)  # raises where the relation and the identifiers of the schema do not fit
         schema = schema.read_as(source.format if isinstance(source, CsvFiles | AbsentSource) else None).select(query)
         self._schema, self._neighbours, self._budget = schema, neighbours, check_budget(budget)
         self._invariants = check_invariants(invariants, schema, neighbours)
@@ -336,6 +338,10 @@ class Session:
             PlanError: under ReplaceOne the number of rows is public already.
             DiscreetError: the cases of `release`.
         """
+        if person_of(self._neighbours) is not None:
+            raise PlanError(
+                "estimate_rows(): one person can have any number of rows; release persons(), or bound(rows=…) with count()"
+            )
         if self._neighbours.rows is not None:
             raise PlanError(f"estimate_rows(): rows={self._neighbours.rows} is public under ReplaceOne; use it")
         release = self.release(self.table.agg(count()), spend=spend, name=name, again=again)

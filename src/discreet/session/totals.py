@@ -11,6 +11,7 @@ from discreet.approvals.demand import Consent
 from discreet.cube.cube import Cube, row_count
 from discreet.cube.value_paths import KeyAxis, path_of
 from discreet.domain.neighbours import Neighbours
+from discreet.domain.origins import joint_columns
 from discreet.domain.schema import Schema
 from discreet.domain.steps import facts_of
 from discreet.engines.base import CubeRequest, Engine
@@ -86,7 +87,7 @@ def totals_of_payload(payload: bytes, invariants: Description, schema: Schema) -
 def totals_scan(request: ExactRequest) -> CubeRequest:
     """The scan that counts the totals of the source, before any step."""
     start = facts_of(request.schema, request.neighbours)
-    return tuple(KeyAxis(path_of(name, (), start)) for name in request.invariants.columns), ()
+    return tuple(KeyAxis(path_of(name, (), start)) for name in joint_columns(request.invariants.columns, request.schema)), ()
 
 
 def _totals_of(cube: Cube, request: ExactRequest) -> PublishedTotals:

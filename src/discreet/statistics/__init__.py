@@ -2,6 +2,7 @@
 
 * `base`: The base of every statistic: a kind of question with its words, checks and queries, and the recipe of its
   estimate
+* `coefficients`: From the noisy moments of features to the coefficients of a regression, in the units of their columns
 * `common`: What several kinds of statistics have in common: columns they read, one number for each group, checks, and
   words
 * `completed_means`: The mean of a column with any answer of those who gave none
@@ -11,6 +12,7 @@
 * `completions`: The rows about which nothing is recorded: how many may be in a cell, from public counts or from noisy ones
 * `correlation`: The correlation of two columns, over the rows in which both are known: their covariance over both standard
   deviations
+* `correlations`: The correlations of all pairs of several columns, from one vector of sums
 * `count_tables`: The numbers of rows in several tables, margins of one: frames of their own, which agree where they
   overlap
 * `counted`: The numbers of rows behind an estimate: public because n or the totals are, or a query with noise
@@ -24,18 +26,24 @@
 * `histograms`: The numbers of rows in bins of a column, as a frame of its own in a release
 * `joint_noise`: Half-widths of a combination of the noises of several queries in a cell
 * `joint_variance`: The variance with an interval from the joint law of its noises
+* `linear_sets`: Confidence sets for the solution of linear equations whose matrix and right side have noise
 * `margins`: Noisy margins of one table made to agree: the generalised least-squares estimate, in closed form
+* `matrices`: Matrices of several columns of numbers: the covariances of all pairs with their ranges
 * `means`: The mean of a column within its bounds: origin + unit · total / count
+* `moments`: Sums of products of columns, measured as one vector: what regressions rest on
 * `originals`: Sums of a column in a request for originals: in parts, so that the prepared and the recorded sum share what
   they can
 * `outer`: The groups of a request where some rows have no label: the cells that such a row may belong to
 * `other_words`: The words that other programs have for a statistic, each with the nearest way to say it here
+* `persons`: Statistics of a table of persons: how many persons there are in each group, and how many rows of bounded
+  persons
 * `population`: Numbers of the population: a weighted statistic with a second interval, for its noise and the error of the
   draw together
 * `population_tails`: Intervals for numbers of a population: noise of known laws and an error of the draw that is taken to be
   normal
 * `possible`: The values that are possible for a statistic, whatever the rows are: from a release document, so that anyone
   can tell
+* `principal_components`: The principal components of several columns, from the noisy matrix of their covariances
 * `quantile`: Quantiles of a column, and the median: values chosen by their rank, intervals from the noisy counts of a
   tree
 * `quantile_trees`: Quantiles whose values are chosen by their rank, with intervals from a tree of noisy counts
@@ -44,6 +52,8 @@
 * `recipe`: How a statistic is answered: the noise behind its queries, their noisy answers, and the recipe that makes
   estimates
 * `registry`: All kinds of statistics, in one tuple, and by their words
+* `regression`: Linear regression by least squares, over the rows in which all columns are known: coefficients with
+  intervals
 * `shares`: The number of rows of the group over the number of rows of all groups
 * `sums`: The sum of a column
 * `survey_weights`: Survey weights: a column that says for how many persons of a population a row stands
@@ -74,8 +84,10 @@ if TYPE_CHECKING:
     from discreet.statistics.covariance import Covariance, covariance
     from discreet.statistics.histograms import Histogram, histogram
     from discreet.statistics.means import Mean, mean
+    from discreet.statistics.persons import Persons, persons
     from discreet.statistics.quantile import Median, Quantiles, median, quantiles
     from discreet.statistics.registry import STATISTICS
+    from discreet.statistics.regression import Regression, regression
     from discreet.statistics.shares import Share, share
     from discreet.statistics.sums import Sum, sum_of
     from discreet.statistics.survey_weights import Weight
@@ -94,7 +106,9 @@ __all__ = [
     "Kind",
     "Mean",
     "Median",
+    "Persons",
     "Quantiles",
+    "Regression",
     "Share",
     "Statistic",
     "Std",
@@ -113,7 +127,9 @@ __all__ = [
     "mean",
     "median",
     "outputs",
+    "persons",
     "quantiles",
+    "regression",
     "share",
     "statistic_json",
     "std",
@@ -135,11 +151,13 @@ if not TYPE_CHECKING:
             "correlation": ("Correlation", "correlation"),
             "count_tables": ("Tables", "tables"),
             "counts": ("Count", "count"),
+            "persons": ("Persons", "persons"),
             "covariance": ("Covariance", "covariance"),
             "histograms": ("Histogram", "histogram"),
             "means": ("Mean", "mean"),
             "quantile": ("Median", "Quantiles", "median", "quantiles"),
             "registry": ("STATISTICS",),
+            "regression": ("Regression", "regression"),
             "shares": ("Share", "share"),
             "sums": ("Sum", "sum_of"),
             "survey_weights": ("Weight",),

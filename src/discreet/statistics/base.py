@@ -232,8 +232,10 @@ class Shape(Protocol):
             InternalError: groups that no table has checked.
         """
 
-    def prepare(self, one: Statistic, check: Callable[[str | Bins | Group], Group], *, grouped: bool) -> Statistic:
-        """The statistic, with its own groups checked against a table; `grouped` if the request groups by other columns."""
+    def prepare(
+        self, one: Statistic, check: Callable[[str | Bins | Group], Group], facts: TableFacts, *, grouped: bool
+    ) -> Statistic:
+        """The statistic, with its own groups and values checked against a table; `grouped` if the request has groups."""
 
     def outputs(self, one: Statistic) -> tuple[str, ...]:
         """The names of its columns in the table of a release, each with `_low` and `_high`."""

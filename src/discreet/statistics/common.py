@@ -56,7 +56,9 @@ class OneNumber:
     def groupings(self, one: Statistic) -> tuple[tuple[Group, ...], ...]:
         return ()
 
-    def prepare(self, one: Statistic, check: Callable[[str | Bins | Group], Group], *, grouped: bool) -> Statistic:
+    def prepare(
+        self, one: Statistic, check: Callable[[str | Bins | Group], Group], facts: TableFacts, *, grouped: bool
+    ) -> Statistic:
         return one
 
     def outputs(self, one: Statistic) -> tuple[str, ...]:

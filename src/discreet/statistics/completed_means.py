@@ -62,9 +62,9 @@ class CompletedMeanRecipe:
         return BEYOND
 
     def statements(self, noises: Noises) -> Statements:
-        if self._closed(noises):
+        if self._is_closed(noises):
             return Statements({}, noises.cells, 1)
-        every = len(self._scaled(noises, np.zeros(1)))
+        every = len(self._scale(noises, np.zeros(1)))
         return Statements({}, noises.cells * every, every)
 
     def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
@@ -89,20 +89,20 @@ class CompletedMeanRecipe:
     def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
         return {}
 
-    def _scaled(self, noises: Noises, at: Floats) -> list[tuple[Query, Floats]]:
+    def _scale(self, noises: Noises, at: Floats) -> list[tuple[Query, Floats]]:
         """The noises of S − aK − t(N + K) with their factors at each t."""
         most = float_up(self.total.largest)
         sums = [(query, np.full(at.shape, float(factor))) for query, factor, _ in self.total.parts]
         return [*sums, *self.missing.terms(-at, -at - most, -at - most)]
 
-    def _closed(self, noises: Noises) -> bool:
+    def _is_closed(self, noises: Noises) -> bool:
         """True if the noises have a closed form together."""
-        one = [(noises.law(query), at) for query, at in self._scaled(noises, np.zeros(1))]
+        one = [(noises.law(query), at) for query, at in self._scale(noises, np.zeros(1))]
         return reach_of_scaled(one, noises.level) is not None
 
     def _halves(self, noises: Noises, starts: Floats, stops: Floats) -> Floats:
         """For each block the largest half-width in it: the factors are linear in t, and largest at an end."""
-        ends = zip(self._scaled(noises, starts), self._scaled(noises, stops), strict=True)
+        ends = zip(self._scale(noises, starts), self._scale(noises, stops), strict=True)
         scaled = [(query, np.maximum(np.abs(first), np.abs(last))) for (query, first), (_, last) in ends]
         found = reach_of_scaled([(noises.law(query), factors) for query, factors in scaled], noises.level)
         if found is not None:

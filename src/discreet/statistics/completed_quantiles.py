@@ -69,13 +69,14 @@ class CompletedQuantileRecipe:
         law, missing = law_of_cell(noises.law(query)), (nulls + others).astype(np.float64)
         # The number of known rows of another cell is the sum of all nodes at the top of its tree.
         own = (
-            (law,) * tree.top if one == self.missing.known else (law_of_cell(noises.law(one)),) for one in self._lacking()
+            (law,) * tree.top if one == self.missing.known else (law_of_cell(noises.law(one)),)
+            for one in self._lacking_counts()
         )
         ranks = MissingRanks(missing, self.missing.rows is not None, tuple(one for laws in own for one in laws))
         noisy = [counts[answers.cells] for counts in levels]
         return completed_estimates(tree, noisy, ranks, law, self.recorded.at, level=noises.level)
 
-    def _lacking(self) -> list[Query]:
+    def _lacking_counts(self) -> list[Query]:
         """The counts whose sum is the number of rows without a value, where it is not the rest of a public one."""
         public = self.missing.rows is not None
         return [] if public else [query for query, factor in self.missing.terms(0, 1, 1) if factor]

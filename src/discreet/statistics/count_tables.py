@@ -88,7 +88,9 @@ class OwnTables:
             found.append(groups)
         return tuple(found)
 
-    def prepare(self, one: Statistic, check: Callable[[str | Bins | Group], Group], *, grouped: bool) -> Statistic:
+    def prepare(
+        self, one: Statistic, check: Callable[[str | Bins | Group], Group], facts: TableFacts, *, grouped: bool
+    ) -> Statistic:
         if grouped:
             raise PlanError("tables(): names its own groups; ask for it with table.agg(…), without group_by")
         found = []

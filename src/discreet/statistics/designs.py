@@ -140,7 +140,7 @@ class ReplacementDesign:
         return f"{self.rows} of {self.of} persons were drawn without replacement, all with the same probability"
 
     def to_json(self) -> dict[str, object]:
-        return {"design": self.word, **_given(rows=self.rows, of=self.of)}
+        return {"design": self.word, **_keep_given(rows=self.rows, of=self.of)}
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -180,7 +180,7 @@ class DesignEffect:
         return f"the variance of the draw is {times} times that of independent draws, as the publisher states, unchecked"
 
     def to_json(self) -> dict[str, object]:
-        return {"design": self.word, "effect": text(self.effect), **_given(rows=self.rows)}
+        return {"design": self.word, "effect": text(self.effect), **_keep_given(rows=self.rows)}
 
 
 DESIGNS: tuple[type[Design], ...] = (PoissonDesign, CertifiedPoissonDesign, ReplacementDesign, DesignEffect)
@@ -196,7 +196,7 @@ def _without_bias(rows: int | None) -> Fraction:
     return Fraction(1) if rows is None else Fraction(rows, rows - 1)
 
 
-def _given(**numbers: int | None) -> dict[str, object]:
+def _keep_given(**numbers: int | None) -> dict[str, object]:
     return {key: value for key, value in numbers.items() if value is not None}
 
 

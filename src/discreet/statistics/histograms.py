@@ -72,7 +72,9 @@ class OwnBins:
     def groupings(self, one: Statistic) -> tuple[tuple[Group, ...], ...]:
         return ((_bins_of(one),),)
 
-    def prepare(self, one: Statistic, check: Callable[[str | Bins | Group], Group], *, grouped: bool) -> Statistic:
+    def prepare(
+        self, one: Statistic, check: Callable[[str | Bins | Group], Group], facts: TableFacts, *, grouped: bool
+    ) -> Statistic:
         found = check(_kind_of(one).bins)
         if not isinstance(found, BinGroup):
             raise PlanError(f"histogram('{one.column}'): the column is categorical; group by it and count")
@@ -127,7 +129,7 @@ class BinnedColumn:
         return replace(one, column=column, kind=Histogram(replace(_bins_of(one), column=column)))
 
 
-def _completed(one: Statistic, asked: Asked) -> CompletedHistogramRecipe:
+def _complete(one: Statistic, asked: Asked) -> CompletedHistogramRecipe:
     (table,) = tables_recipe(one, asked).asked
     return CompletedHistogramRecipe(table, completed_count(one, asked))
 
@@ -146,7 +148,7 @@ class Histogram:
     counts: ClassVar = False
     reads: ClassVar[Reads] = BinnedColumn()
     shape: ClassVar[Shape] = OwnBins()
-    completed: ClassVar[tuple[Completed, ...]] = (_completed,)
+    completed: ClassVar[tuple[Completed, ...]] = (_complete,)
     extended: ClassVar[tuple[Extended, ...]] = ()
 
     @staticmethod
@@ -203,7 +205,7 @@ class CompletedHistogramRecipe:
         values = wide(answers.values[self.asked])
         table = values.reshape(answers.noises.cells, -1)
         whole = Answers(answers.noises, answers.values, slice(0, answers.noises.cells))
-        lacking = self._lacking(whole)
+        lacking = self._lacking_counts(whole)
         most = (table + table[:, -1:] + lacking[:, None]).reshape(-1)
         every = Answers(answers.noises, answers.values, slice(0, len(values)))
         low, high = (every.every(half) for half in self._half_widths(answers.noises))
@@ -213,7 +215,7 @@ class CompletedHistogramRecipe:
     def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
         return {}
 
-    def _lacking(self, whole: Answers) -> Integers:
+    def _lacking_counts(self, whole: Answers) -> Integers:
         """Of every cell the rows that lack a label and may belong to it."""
         if not self.part.outer.others:
             return np.zeros(whole.count, dtype=np.int64)

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.queries import Query
-from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
+from discreet.noise.single.laws import DiscreteLaplace, Law, RoundedGaussian
 from discreet.statistics.recipe import Noises
 
-__all__ = ["Combination", "half_width_of_combination"]
+__all__ = ["Combination", "half_width_of_combination", "half_width_of_laws"]
 
 Floats = NDArray[np.float64]
 
@@ -44,6 +44,29 @@ def half_width_of_combination(noises: Noises, asked: Combination, failing: Fract
     each = 1 - failing / len(asked)
     widths = [np.asarray(noises.law(query).half_widths(each)).astype(np.float64) for query, _ in asked]
     return np.asarray(sum(factor * width for factor, width in zip(factors, widths, strict=True)) * _SLACK)
+
+
+def half_width_of_laws(law: Law, factors: Sequence[Floats], failing: Fraction) -> Floats:
+    """The same for independent noises of one law, any number of them; shape of the factors."""
+    if not factors:
+        return np.zeros(())
+    if failing >= _LEAST_FAILING and isinstance(law, RoundedGaussian):
+        return _of_gaussians([float(law.sigma2)] * len(factors), factors, float(failing))
+    if failing >= _LEAST_FAILING and isinstance(law, DiscreteLaplace):
+        return _of_many_laplace(float(law.scale), factors, float(failing))
+    wide = float(law.half_width(1 - failing / len(factors)))
+    return np.asarray(wide * np.add.reduce(list(factors)) * _SLACK)
+
+
+def _of_many_laplace(scale: float, factors: Sequence[Floats], failing: float) -> Floats:
+    """Chernoff's bound: P(Σ c_i Z_i > w) ≤ e^(-tw)·Π 1/(1 - (t c_i)²) for every t below 1/max c_i, both tails alike."""
+    sizes = scale * np.stack(list(factors))
+    largest = np.maximum(sizes.max(axis=0), np.finfo(np.float64).tiny)
+    found = np.full(largest.shape, np.inf)
+    for part in np.linspace(0.02, 0.98, 49):
+        t = part / largest
+        found = np.minimum(found, (np.log(2 / failing) - np.log1p(-((t * sizes) ** 2)).sum(axis=0)) / t)
+    return np.asarray((found + np.add.reduce(list(factors))) * _SLACK)
 
 
 def _of_gaussians(variances: Sequence[float], factors: Sequence[Floats], failing: float) -> Floats:

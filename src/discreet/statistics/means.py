@@ -54,7 +54,7 @@ def mean(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Statis
     return Statistic(Mean(), column, f"mean_{check_column_name(column)}", check_weight(weight), skips_nulls(nulls))
 
 
-def _completed(one: Statistic, asked: Asked) -> CompletedMeanRecipe:
+def _complete(one: Statistic, asked: Asked) -> CompletedMeanRecipe:
     total = parts_of(asked, one.column, centred=True)
     beside, missing = weight_beside(asked, total), find_missing(asked, one.column)
     return CompletedMeanRecipe(total, missing, beside, weight_of_nulls(asked, total))
@@ -72,7 +72,7 @@ class Mean:
     counts: ClassVar = True
     reads: ClassVar[Reads] = NumberColumn("sums")
     shape: ClassVar[Shape] = OneNumber()
-    completed: ClassVar[tuple[Completed, ...]] = (_completed,)
+    completed: ClassVar[tuple[Completed, ...]] = (_complete,)
     extended: ClassVar[tuple[Extended, ...]] = ()
 
     @staticmethod

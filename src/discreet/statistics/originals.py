@@ -65,11 +65,11 @@ def _with_imputed(asked: Asked, twin: Twin, total: Total) -> Parts:
     drawn = ImputedSum(replace(known, column=twin.prepared), known)
     one = Fraction(1)
     added = asked.facts.compared.neighbours.appears
-    beside = (1 / _kept(asked, twin, total) + 1) / 2 if added else one
+    beside = (1 / _kept_share(asked, twin, total) + 1) / 2 if added else one
     return Parts(((known, 1, one), (drawn, 1, beside)), total.unit, total.origin, total.bounds, one)
 
 
-def _kept(asked: Asked, twin: Twin, total: Total) -> Fraction:
+def _kept_share(asked: Asked, twin: Twin, total: Total) -> Fraction:
     """The share of the sum of the clamped values, beside what the clamp cuts off; 1 without a clamp."""
     if twin.clamped == twin.recorded:
         return Fraction(1)
@@ -81,7 +81,7 @@ def _with_excess(asked: Asked, twin: Twin, total: Total, *, centred: bool) -> Pa
     """The sum of the clamped values, and of what the clamp cuts off."""
     excess, step, moved = _excess(asked, twin, total, shared=centred)
     low, high = _bounds(asked, twin.recorded)
-    share = _kept(asked, twin, total)
+    share = _kept_share(asked, twin, total)
     unit = rational_gcd(total.unit, step)
     parts = (
         (total.queries[0], int(total.unit / unit), Fraction(1)),

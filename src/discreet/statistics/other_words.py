@@ -14,6 +14,7 @@ _SAME: Mapping[str, str] = {
     **dict.fromkeys(("var",), "variance"),
     **dict.fromkeys(("corr", "cor"), "correlation"),
     **dict.fromkeys(("cov",), "covariance"),
+    **dict.fromkeys(("ols", "lm", "linear_regression", "linreg", "slope"), "regression"),
     **dict.fromkeys(("quantile", "percentile", "percentiles", "deciles", "quartiles"), "quantiles"),
     **dict.fromkeys(("proportion", "percentage", "fraction", "ratio"), "share"),
     **dict.fromkeys(("crosstab", "margins", "pivot"), "tables"),

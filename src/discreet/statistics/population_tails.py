@@ -97,16 +97,16 @@ def _of_laplace(distance: Floats, deviation: Floats, scale: Floats) -> Floats:
     """P(|X + Y| > distance) for one Laplace variable Y; for scale 0 the normal tail."""
     a = distance / deviation
     normal = np.exp(-(a**2) / 2)
-    own = _scaled(a) * normal
+    own = _tail(a) * normal
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         c = np.where(scale > 0, deviation / np.maximum(scale, 1e-300), np.inf)
-        near = np.where(a < c, _scaled(np.maximum(c - a, 0.0)) * normal / 2, 0.0)
-        far = np.where(a < c, 0.0, np.exp(np.minimum(c * c / 2 - a * c, 0.0)) - _scaled(np.maximum(a - c, 0.0)) * normal / 2)
-    added = np.where(a < c, near, far) - _scaled(a + c) * normal / 2
+        near = np.where(a < c, _tail(np.maximum(c - a, 0.0)) * normal / 2, 0.0)
+        far = np.where(a < c, 0.0, np.exp(np.minimum(c * c / 2 - a * c, 0.0)) - _tail(np.maximum(a - c, 0.0)) * normal / 2)
+    added = np.where(a < c, near, far) - _tail(a + c) * normal / 2
     return np.asarray(own + np.where(scale > 0, added, 0.0))
 
 
-def _scaled(x: Floats) -> Floats:
+def _tail(x: Floats) -> Floats:
     """e^(x²/2)·P(|X| > x) of a standard normal X, for x ≥ 0: the rational form of Chebyshev, within 1.2e-7 relatively."""
     t = 1 / (1 + x / sqrt(8))
     found = np.zeros_like(t)

@@ -74,7 +74,7 @@ def quantile_estimates(
         none = records < 1
         for q, half, estimate in zip(at, halves, found, strict=True):
             wanted = np.clip(float(q) * records, 0.5, np.maximum(records - 0.5, 0.5))
-            value = _crossing(tree, prefix, wanted)
+            value = _find_crossing(tree, prefix, wanted)
             summed = levels[0].sum(axis=1)
             centre = float(q) * summed
             low, high = _ends(tree, q, (half, half), (tested, np.abs(summed)), (centre, centre))
@@ -157,7 +157,7 @@ def _monotone_prefix(leaves: Floats, records: Floats) -> Floats:
     return np.asarray((np.maximum.accumulate(prefix, axis=1) + least_after) / 2)
 
 
-def _crossing(tree: Tree, prefix: Floats, wanted: Floats) -> Codes:
+def _find_crossing(tree: Tree, prefix: Floats, wanted: Floats) -> Codes:
     """The first code up to which there are `wanted` records, if the records of a leaf are spread evenly over its codes."""
     wanted = wanted * (1 - 2.0**-40)  # so that rounding does not move the quantile where there is no noise
     leaf = np.minimum(np.count_nonzero(prefix < wanted[:, None], axis=1), tree.bins - 1)

@@ -7,12 +7,16 @@ from types import MappingProxyType
 
 from discreet.statistics.base import Kind
 from discreet.statistics.correlation import Correlation
+from discreet.statistics.correlations import Correlations
 from discreet.statistics.count_tables import Tables
 from discreet.statistics.counts import Count
 from discreet.statistics.covariance import Covariance
 from discreet.statistics.histograms import Histogram
 from discreet.statistics.means import Mean
+from discreet.statistics.persons import Persons
+from discreet.statistics.principal_components import PrincipalComponents
 from discreet.statistics.quantile import Median, Quantiles
+from discreet.statistics.regression import Regression
 from discreet.statistics.shares import Share
 from discreet.statistics.sums import Sum
 from discreet.statistics.variances import Std, Variance
@@ -32,6 +36,9 @@ STATISTICS: tuple[type[Kind], ...] = (
     Std,
     Covariance,
     Correlation,
+    Correlations,
+    PrincipalComponents,
+    Regression,
     WeightedSum,
     WeightedMean,
     WeightedShare,
@@ -41,9 +48,12 @@ STATISTICS: tuple[type[Kind], ...] = (
     Histogram,
     Tables,
 )
-"""The law tests go through this tuple; plan files, pages and the command line read it."""
+"""Those of rows. The law tests go through this tuple; plan files, pages and the command line read it."""
+
+_OF_PERSONS: tuple[type[Kind], ...] = (Persons,)
+"""Those that only a table of persons answers."""
 
 
 def by_word() -> Mapping[str, type[Kind]]:
     """The kinds by the words that plan files and documents have for them."""
-    return MappingProxyType({kind.word: kind for kind in STATISTICS})
+    return MappingProxyType({kind.word: kind for kind in (*STATISTICS, *_OF_PERSONS)})

@@ -45,7 +45,7 @@ def share(*, weight: Amount = 1) -> Statistic:
     return Statistic(Share(), None, "share", check_weight(weight))
 
 
-def _completed(one: Statistic, asked: Asked) -> CompletedShareRecipe:
+def _complete(one: Statistic, asked: Asked) -> CompletedShareRecipe:
     """Of groups that hold every row. Raises PlanError for others: rows without a label may then be in none."""
     part = completed_count(one, asked)
     if not part.outer.complete:
@@ -68,7 +68,7 @@ class Share:
     counts: ClassVar = True
     reads: ClassVar[Reads] = NoColumn()
     shape: ClassVar[Shape] = OneNumber()
-    completed: ClassVar[tuple[Completed, ...]] = (_completed,)
+    completed: ClassVar[tuple[Completed, ...]] = (_complete,)
     extended: ClassVar[tuple[Extended, ...]] = ()
 
     @staticmethod

@@ -44,7 +44,7 @@ def sum_of(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Stat
     return Statistic(Sum(), column, f"sum_{check_column_name(column)}", check_weight(weight), skips_nulls(nulls))
 
 
-def _completed(one: Statistic, asked: Asked) -> CompletedSumRecipe:
+def _complete(one: Statistic, asked: Asked) -> CompletedSumRecipe:
     total = parts_of(asked, one.column, centred=True)
     beside, missing = weight_beside(asked, total), find_missing(asked, one.column)
     return CompletedSumRecipe(total, missing, beside, weight_of_nulls(asked, total))
@@ -62,7 +62,7 @@ class Sum:
     counts: ClassVar = False
     reads: ClassVar[Reads] = NumberColumn("sums")
     shape: ClassVar[Shape] = OneNumber()
-    completed: ClassVar[tuple[Completed, ...]] = (_completed,)
+    completed: ClassVar[tuple[Completed, ...]] = (_complete,)
     extended: ClassVar[tuple[Extended, ...]] = ()
 
     @staticmethod

@@ -69,7 +69,7 @@ def gaussian_reach(parts: Sequence[tuple[Part, Floats]], failing: float) -> Floa
     """For each place an h with P(|Σ factor·noise| > h) ≤ `failing`, for rounded normal noises; it grows with each factor."""
     point = -NormalDist().inv_cdf(failing / 2)
     variance = sum((at * one.scale) ** 2 for one, at in parts)
-    return np.asarray((point * np.sqrt(variance) + _rounding(parts)) * _UP)
+    return np.asarray((point * np.sqrt(variance) + _rounding_of(parts)) * _UP)
 
 
 def laplace_reach(parts: Sequence[tuple[Part, Floats]], failing: float) -> Floats:
@@ -78,17 +78,17 @@ def laplace_reach(parts: Sequence[tuple[Part, Floats]], failing: float) -> Float
     Many noises have Chernoff's bound: P(|X| > x) ≤ 2 e^{−sx} Π 1/(1 − s²b²) for each s below the least 1/b.
     """
     if len(parts) > _FEW:
-        return np.asarray((_chernoff([at * one.scale for one, at in parts], failing) + _rounding(parts)) * _UP)
+        return np.asarray((_chernoff([at * one.scale for one, at in parts], failing) + _rounding_of(parts)) * _UP)
     scales = _apart([at * one.scale for one, at in parts])
     low, high = np.zeros_like(scales[-1]), scales[-1] * (log(1 / failing) + 4) * len(scales)
     for _ in range(60):
         middle = (low + high) / 2
         beyond = _tail_of_laplaces(scales, middle) * _UP > failing
         low, high = np.where(beyond, middle, low), np.where(beyond, high, middle)
-    return np.asarray((high + _rounding(parts)) * _UP)
+    return np.asarray((high + _rounding_of(parts)) * _UP)
 
 
-def _rounding(parts: Sequence[tuple[Part, Floats]]) -> Floats:
+def _rounding_of(parts: Sequence[tuple[Part, Floats]]) -> Floats:
     return np.asarray(sum(at * one.rounding for one, at in parts))
 
 

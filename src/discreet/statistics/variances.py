@@ -104,7 +104,7 @@ def _source_json(one: Statistic) -> dict[str, object]:
     return {} if kind.interval == BOX else {"interval": kind.interval}
 
 
-def _completed(one: Statistic, asked: Asked) -> CompletedVarianceRecipe:
+def _complete(one: Statistic, asked: Asked) -> CompletedVarianceRecipe:
     """Over the box of all noises. Raises PlanError for an interval from their joint law."""
     kind: Any = one.kind
     if kind.interval != BOX:
@@ -115,7 +115,7 @@ def _completed(one: Statistic, asked: Asked) -> CompletedVarianceRecipe:
 
 
 def _completed_root(one: Statistic, asked: Asked) -> RootRecipe:
-    return RootRecipe(_completed(one, asked))
+    return RootRecipe(_complete(one, asked))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class Variance:
     counts: ClassVar = True
     reads: ClassVar[Reads] = NumberColumn("codes")
     shape: ClassVar[Shape] = OneNumber(_source_json)
-    completed: ClassVar[tuple[Completed, ...]] = (_completed,)
+    completed: ClassVar[tuple[Completed, ...]] = (_complete,)
     extended: ClassVar[tuple[Extended, ...]] = ()
 
     @staticmethod

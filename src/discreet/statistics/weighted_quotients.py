@@ -105,7 +105,7 @@ class WeightedQuotientRecipe:
         else:
             low, high = tilted_range(sums, counts, reach, ends)
         value = np.clip(sums / np.maximum(counts, 1.0), *ends)
-        return (self._placed(value, (low, high), ends),)
+        return (self._place(value, (low, high), ends),)
 
     def tables(self, answers: Answers) -> tuple[CountTable, ...]:
         return ()
@@ -117,7 +117,7 @@ class WeightedQuotientRecipe:
         """The half-widths of the noise of numerator − t · denominator; None where there is no closed form."""
         return reach_of([(noises.law(self.sums), 1)], [(noises.law(self.counts), 1)], noises.level)
 
-    def _placed(self, value: Floats, ends: tuple[Floats, Floats], most: tuple[float, float]) -> Estimate:
+    def _place(self, value: Floats, ends: tuple[Floats, Floats], most: tuple[float, float]) -> Estimate:
         """In units from the origin, the ends of the intervals moved outwards by what rounding may do."""
         step, start = float(self.step), float(self.origin)
         shown, low, high = (start + step * np.clip(one, *most) for one in (value, *ends))

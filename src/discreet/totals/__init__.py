@@ -19,6 +19,12 @@ parameter a(t) from schema and published totals alone. Statements and proofs: do
   "Autauga"): 3, ...}}
 * `graver`: The Graver basis of a small integer matrix: the exchanges out of which all differences of equal totals are
   made
+* `magnitude_cells`: The coefficients of an exact sum of a number column: its values, for all rows or for those of each
+  group
+* `magnitudes`: The semi-adjacency of exact sums of a magnitude: the total of age, over all rows or within the groups of a
+  partition
+* `overlaps`: The semi-adjacency of totals and of occupied cells that cross them, such as counties, and types of facility by
+  state
 * `published`: The published values of the invariants: private counts in, public numbers out, and their canonical JSON
   form
 * `reading`: Reads columns, cells and coefficients as a caller writes them, before any schema is known

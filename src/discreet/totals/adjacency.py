@@ -16,13 +16,16 @@ from typing import Self
 
 import numpy as np
 
+from discreet.domain.origins import covers
 from discreet.domain.schema import Schema
 from discreet.errors import PlanError
-from discreet.totals.classes import Classes, classes_of, existence_of
+from discreet.totals.classes import Classes, are_within_classes, classes_of, existence_of
 from discreet.totals.components import Component, Split, components_of, exists, possible_cells, splits_of
 from discreet.totals.description import Description
 from discreet.totals.disclosure import disclosures, is_vacuous
-from discreet.totals.general import crossing_bound, decomposable, graver_bound, product_bound
+from discreet.totals.general import FEW_CLASSES, crossing_bound, decomposable, graver_bound, product_bound
+from discreet.totals.magnitudes import Magnitude, rows_of_sums, sums_within_groups
+from discreet.totals.overlaps import Block, blocks_of, rows_of_blocks
 from discreet.totals.published import PublishedTotals
 from discreet.totals.statements import statements_by_kind
 
@@ -98,7 +101,7 @@ def semi_adjacency(
     """
     invariants.check(schema)
     known = rows if totals is None or totals.rows is None else totals.rows
-    pieces = [_piece(component, invariants, schema, totals, known) for component in components_of(invariants)]
+    pieces = [_piece(component, invariants, schema, totals, known) for component in components_of(invariants, schema)]
     attributes = [piece for piece in pieces if piece.least is not None]
     if not pieces or (len(attributes) == len(pieces) and totals is not None):
         found = _disjoint_margins([piece.least for piece in attributes if piece.least], known)
@@ -155,18 +158,40 @@ def _piece(
     lists = exists(component, possible, schema)
     if classes.settled:
         held = np.ones(len(classes.owner), dtype=bool) if classes.totals is None else classes.totals[classes.owner] > 0
-        existence = existence_of([numbers[held] for numbers in lists], classes.owner[held])
+        told = [numbers[held] for numbers in lists]
+        existence = existence_of(told, classes.owner[held])
         if existence is not None:
             return _partition(classes, existence.sets, rest=existence.rest, rows=rows)
-    if _has_only_occupied(component):
+        blocks = blocks_of(told, classes.owner[held], classes.totals)
+        if blocks is not None:
+            return _crossed(blocks, rows)
+    if _has_only_occupied(component, schema):
         attained = not statements_by_kind(component.parts).linear
         return _Piece(2, attained, "the occupied cells of all its columns are published: exchange two rows", None)
-    if lists:
+    if not are_within_classes(lists, classes.owner):
         raise PlanError(
             f"invariants: the occupied cells and the totals of {', '.join(component.columns)} overlap in a way that has no "
             f"closed form; publish the occupied cells of all these columns together: Occupied({_quote_columns(component)})"
         )
-    return _crossing(component, splits, classes)
+    # Few classes keep the answer of the basis: releases alongside such totals stay as they were.
+    sums = None if lists or classes.size <= FEW_CLASSES else sums_within_groups(splits, int(possible.sum()), rows)
+    if sums is not None:
+        return _sums(sums)
+    return _crossing(component, splits, classes, schema, may_be_empty=bool(lists) and totals is None)
+
+
+def _sums(groups: Sequence[Magnitude]) -> _Piece:
+    """Sums of a magnitude over all rows, or within the groups of a partition (A10)."""
+    a, exact = rows_of_sums(groups)
+    where = "the sums of a magnitude within groups" if len(groups) > 1 else "the sum of a magnitude"
+    return _Piece(a, exact, where if exact else f"{where}: at most {a}", None)
+
+
+def _crossed(blocks: Sequence[Block], rows: int | None) -> _Piece:
+    """Totals of one partition and occupied cells that cross it (A11)."""
+    a = rows_of_blocks(blocks)
+    exact = blocks[0].rows is not None or rows is None or rows >= a
+    return _Piece(a, exact, "the totals of one partition, and which cells are occupied across it", None)
 
 
 def _partition(classes: Classes, sets: int, *, rest: bool, rows: int | None) -> _Piece:
@@ -183,19 +208,25 @@ def _partition(classes: Classes, sets: int, *, rest: bool, rows: int | None) -> 
     return _Piece(2 if moves else 1, exact=True, reason="which cells are occupied", least=None)
 
 
-def _has_only_occupied(component: Component) -> bool:
+def _has_only_occupied(component: Component, schema: Schema) -> bool:
     """True if the component publishes which of all its joint cells are occupied (A1)."""
     lists = statements_by_kind(component.parts).occupied
-    return any(part.only is None and set(part.columns) == set(component.columns) for part in lists)
+    return any(part.only is None and covers(part.columns, component.columns, schema) for part in lists)
 
 
-def _crossing(component: Component, splits: Sequence[Split], classes: Classes) -> _Piece:
-    a = product_bound(splits, classes)
+def _crossing(
+    component: Component, splits: Sequence[Split], classes: Classes, schema: Schema, *, may_be_empty: bool
+) -> _Piece:
+    """Sums that overlap, and sets of cells within their classes of which it is published whether a row is there (A12).
+
+    A set that `may_be_empty` would leave a table that is not full, so what is said of full ones does not hold yet.
+    """
+    a = None if may_be_empty else product_bound(splits, classes)
     if a is not None:
         return _Piece(
             a, exact=False, reason=f"{a - 1} partitions that cross in full tables: at most {a - 1} + 1", least=None
         )
-    if decomposable(component):
+    if decomposable(component, schema):
         k = len(splits)  # tables that tell nothing apart are not among the splits
         return _Piece(k + 1, exact=False, reason=f"{k} decomposable margins: at most {k} + 1", least=None)
     a = graver_bound(component, splits, classes)

@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 
 from discreet.domain.categories import Value
 from discreet.domain.columns import Category, Column, Number
+from discreet.domain.origins import between
 from discreet.domain.schema import Schema
+from discreet.errors import InternalError
 from discreet.exact.numbers import Amount, text
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "label_of",
     "level_of",
     "levels",
+    "levels_within",
     "positions",
     "shape_of",
 ]
@@ -119,11 +122,26 @@ def cell_at(index: int, columns: Sequence[str], schema: Schema) -> Cell:
     return tuple(reversed(labels))
 
 
+def levels_within(name: str, within: Sequence[str], schema: Schema) -> tuple[int, NDArray[np.int64]]:
+    """The place of the column among others from which it follows, and for each level of that one its own level.
+
+    Raises:
+        InternalError: it follows from none of them.
+    """
+    if name in within:
+        return within.index(name), np.arange(schema[name].size + 1, dtype=np.int64)
+    for axis, fine in enumerate(within):
+        levels = between(fine, name, schema)
+        if levels is not None:
+            return axis, levels
+    raise InternalError(f"column '{name}' does not follow from {', '.join(within)}")
+
+
 def positions(columns: Sequence[str], within: Sequence[str], schema: Schema) -> NDArray[np.int64]:
     """For each cell of the joint domain of `within`, the number of its cell in the joint domain of `columns`.
 
     Needs:
-        `columns` is a subset of `within`, in any order.
+        each of `columns`, in any order, is one of `within` or follows from one of them by a public map.
 
     Gives:
         int64, shape (domain_size(within),).
@@ -132,8 +150,8 @@ def positions(columns: Sequence[str], within: Sequence[str], schema: Schema) -> 
     found = np.zeros((1,) * len(shape), dtype=np.int64)
     stride = 1
     for name in reversed(columns):
-        axis = within.index(name)
-        codes = np.arange(shape[axis], dtype=np.int64) * stride
+        axis, levels = levels_within(name, within, schema)
+        codes = levels * stride
         found = found + codes.reshape([-1 if position == axis else 1 for position in range(len(shape))])
-        stride *= shape[axis]
+        stride *= schema[name].size + 1
     return np.ascontiguousarray(np.broadcast_to(found, shape)).reshape(-1)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from discreet.errors import PlanError
 from discreet.totals.components import Split
 
-__all__ = ["Classes", "Existence", "classes_of", "existence_of"]
+__all__ = ["Classes", "Existence", "are_within_classes", "classes_of", "disjoint_sets", "existence_of"]
 
 _Ints = NDArray[np.int64]
 
@@ -106,15 +106,33 @@ def existence_of(lists: Sequence[_Ints], owner: _Ints) -> Existence | None:
 
     A set that is a union of classes, or of sets that are published too, says nothing new.
     """
-    held = np.full(len(owner), -1, dtype=np.int64)
+    held = disjoint_sets(lists, owner)
+    if held is None or not _within(held, owner):
+        return None
+    return Existence(len(np.unique(held[held >= 0])), bool((held < 0).any()))
+
+
+def are_within_classes(lists: Sequence[_Ints], owner: _Ints) -> bool:
+    """True if the sets are pairwise disjoint, each within one class; the rows of the classes need not be settled."""
+    nothing = np.full(len(owner), -1, dtype=np.int64)  # then a class that is occupied does say something new
+    held = disjoint_sets(lists, nothing)
+    return held is not None and _within(held, owner)
+
+
+def disjoint_sets(lists: Sequence[_Ints], known: _Ints) -> _Ints | None:
+    """For each cell the number of the set of the lists that holds it, -1 for none; None where they overlap.
+
+    Sets that say nothing new do not count: unions of classes whose rows are `known`, by their numbers, or of other sets.
+    """
+    held = np.full(len(known), -1, dtype=np.int64)
     for numbers in lists:
-        told = _unions_of(numbers, owner) | _unions_of(numbers, np.where(held < 0, -1, held))
+        told = _unions_of(numbers, known) | _unions_of(numbers, np.where(held < 0, -1, held))
         fresh = np.where(told, -1, numbers)
         there = fresh >= 0
-        if (held[there] >= 0).any() or not _within(fresh, owner):
+        if (held[there] >= 0).any():
             return None
         held = np.where(there, fresh + int(held.max()) + 1, held)
-    return Existence(len(np.unique(held[held >= 0])), bool((held < 0).any()))
+    return held
 
 
 def _unions_of(sets: _Ints, parts: _Ints) -> NDArray[np.bool_]:

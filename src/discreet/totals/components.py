@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.domain.origins import covers, families, joint_columns, root_of
 from discreet.domain.schema import Schema
 from discreet.errors import PlanError, unreachable
 from discreet.totals.cells import cell_indices, domain_size, positions
@@ -46,36 +47,42 @@ class Split:
         counts: int64, the published rows of each label; None where they are not known yet.
         weights: for a sum with three or more distinct coefficients: the coefficient of each label. Such a sum does not
             say the count of a label.
+        value: such a sum, None where it is not known yet.
     """
 
     labels: NDArray[np.int64]
     blocks: int
     counts: NDArray[np.int64] | None
     weights: tuple[int, ...] | None = None
+    value: int | None = None
 
 
-def components_of(invariants: Description) -> tuple[Component, ...]:
-    """The components, in the order of their first columns."""
+def components_of(invariants: Description, schema: Schema) -> tuple[Component, ...]:
+    """The components, in the order of their first columns; columns of one family hang together (K3)."""
     groups: list[set[str]] = []
     for part in invariants.parts:
-        touched = [group for group in groups if group & set(part.columns)]
-        groups = [group for group in groups if group not in touched] + [set(part.columns).union(*touched)]
+        roots = {root_of(name, schema) for name in part.columns}
+        touched = [group for group in groups if group & roots]
+        groups = [group for group in groups if group not in touched] + [roots.union(*touched)]
     found = []
     for group in groups:
-        parts = [part for part in invariants.parts if part.columns[0] in group]
-        columns = tuple(name for name in invariants.columns if name in group)
-        found.append(Component(columns, tuple(part for part in parts if not _is_implied(part, parts))))
-    return tuple(sorted(found, key=lambda component: invariants.columns.index(component.columns[0])))
+        parts = [part for part in invariants.parts if root_of(part.columns[0], schema) in group]
+        named = (name for name in invariants.columns if root_of(name, schema) in group)
+        kept = tuple(part for part in parts if not _is_implied(part, parts, schema))
+        found.append(Component(joint_columns(named, schema), kept))
+    order = [*families(invariants.columns, schema)]
+    return tuple(sorted(found, key=lambda component: order.index(root_of(component.columns[0], schema))))
 
 
-def _is_implied(part: ExactStatement, parts: list[ExactStatement]) -> bool:
-    """True if a whole table of totals, of these columns and more, determines what the part states."""
+def _is_implied(part: ExactStatement, parts: list[ExactStatement], schema: Schema) -> bool:
+    """True if a whole table of totals, of these columns and more or of finer ones, determines what the part states."""
     if isinstance(part, ImpossibleStatement):
         return False
     for other in parts:
         if isinstance(other, TotalsStatement) and other.only is None and other is not part:
-            wider = set(part.columns) < set(other.columns)
-            same = set(part.columns) == set(other.columns)
+            follows = covers(other.columns, part.columns, schema)
+            same = follows and covers(part.columns, other.columns, schema)
+            wider = follows and not same
             whole = isinstance(part, TotalsStatement) and part.only is None
             # Of two whole tables with the same columns in another order the first one stays.
             if wider or (same and (not whole or parts.index(other) < parts.index(part))):
@@ -95,7 +102,7 @@ def possible_cells(
     """
     possible = np.ones(domain_size(component.columns, schema), dtype=bool)
     for part in invariants.parts:
-        if set(part.columns) <= set(component.columns):
+        if covers(component.columns, part.columns, schema):
             possible &= ~_empty(part, schema, totals)[positions(part.columns, component.columns, schema)]
     if not possible.any():
         raise PlanError(
@@ -177,7 +184,7 @@ def _sum_split(name: str, coefficients: NDArray[np.int64], value: int | None, ro
     distinct = found.tolist()
     labels = labels.reshape(-1).astype(np.int64)
     if len(distinct) > 2:
-        return Split(labels, len(distinct), None, tuple(distinct))
+        return Split(labels, len(distinct), None, tuple(distinct), value)
     if len(distinct) == 1 or value is None or rows is None:
         return Split(labels, len(distinct), None)
     low, high = distinct
@@ -203,7 +210,12 @@ def exists(component: Component, possible: NDArray[np.bool_], schema: Schema) ->
     Cells about which nothing is published have the number -1.
     """
     found = []
-    for part in sorted(statements_by_kind(component.parts).occupied, key=lambda part: -len(part.columns)):
+    named = [name for part in component.parts for name in part.columns]
+
+    def told(part: OccupiedStatement) -> int:
+        return sum(covers(part.columns, (name,), schema) for name in dict.fromkeys(named))
+
+    for part in sorted(statements_by_kind(component.parts).occupied, key=lambda part: -told(part)):
         numbers = positions(part.columns, component.columns, schema)[possible]
         found.append(np.where(np.isin(numbers, cell_numbers(part, schema)), numbers, -1))
     return tuple(found)

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.domain.origins import shared_columns
 from discreet.domain.schema import Schema
 from discreet.errors import PlanError, printed
 from discreet.exact.canonical import canonical
@@ -71,7 +72,7 @@ def _complete(part: TotalsStatement, columns: tuple[str, ...], schema: Schema) -
 
 def _compare(first: TotalsStatement, second: TotalsStatement, totals: PublishedTotals, schema: Schema) -> None:
     """Checks that two numbers of all rows of a cell are equal, and that such a number is not below a partial one."""
-    columns = tuple(name for name in first.columns if name in second.columns)
+    columns = shared_columns(first.columns, second.columns, schema)
     left, right = (_shared_margin(part, columns, totals, schema) for part in (first, second))
     left_all, right_all = (_complete(part, columns, schema) for part in (first, second))
     wrong = (left_all & (right > left)) | (right_all & (left > right))
@@ -106,7 +107,7 @@ def _check_occupied(part: OccupiedStatement, totals: PublishedTotals, schema: Sc
 
 def _check_room(part: OccupiedStatement, table: TotalsStatement, totals: PublishedTotals, schema: Schema) -> None:
     """As many cells are occupied as there are rows at most, wherever the table says all rows."""
-    columns = tuple(name for name in part.columns if name in table.columns)
+    columns = shared_columns(part.columns, table.columns, schema)
     occupied = np.zeros(domain_size(columns, schema), dtype=np.int64)
     np.add.at(occupied, positions(columns, part.columns, schema), totals.counts(part, schema))
     rows = _shared_margin(table, columns, totals, schema)

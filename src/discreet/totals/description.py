@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from discreet.domain.columns import Category, Date, Number
+from discreet.domain.origins import joint_columns
 from discreet.domain.schema import Schema
 from discreet.errors import ArgumentError, SchemaError, unreachable
 from discreet.exact.canonical import canonical
@@ -72,12 +73,13 @@ class Description:
         """
         for part in self.parts:
             _check_part(part, schema)
-        sizes = {name: schema[name].size + 1 for name in self.columns}
-        cells = domain_size(self.columns, schema)
+        joint = joint_columns(self.columns, schema)
+        sizes = {name: schema[name].size + 1 for name in joint}
+        cells = domain_size(joint, schema)
         if cells > _MAX_CELLS:
             widest = max(sizes, key=lambda name: sizes[name])
             raise ArgumentError(
-                f"invariants: the joint domain of {', '.join(self.columns)} has {cells} cells, more than {_MAX_CELLS}; "
+                f"invariants: the joint domain of {', '.join(joint)} has {cells} cells, more than {_MAX_CELLS}; "
                 f"publish fewer columns, or coarsen '{widest}', which has {sizes[widest]} levels with null"
             )
         _check_names(self, schema)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.domain.origins import covers
 from discreet.domain.schema import Schema
 from discreet.totals.cells import positions
 from discreet.totals.classes import classes_of
@@ -39,10 +40,10 @@ def is_vacuous(invariants: Description, schema: Schema, totals: PublishedTotals 
 
     True is proved; False may leave out sums of many cells with several coefficients.
     """
-    if set(invariants.columns) != set(schema.columns):
+    if not covers(invariants.columns, schema.of_source().columns, schema):
         return False
     open_components = 0
-    for component in components_of(invariants):
+    for component in components_of(invariants, schema):
         cells = _possible_rows(component, invariants, schema, totals)
         if int(cells.sum()) == 1:
             continue
@@ -69,12 +70,12 @@ def _possible_rows(
 def _find_determined(invariants: Description, schema: Schema, totals: PublishedTotals) -> Iterator[str]:
     """The columns of which the totals say the value of every row."""
     known: list[str] = []
-    for component in components_of(invariants):
+    for component in components_of(invariants, schema):
         cells = _possible_rows(component, invariants, schema, totals)
         for name in component.columns:
             if len(np.unique(positions((name,), component.columns, schema)[cells])) == 1:
                 known.append(name)
-    if set(known) == set(schema.columns):
+    if covers(known, schema.of_source().columns, schema):
         yield "the totals determine every row completely: nothing in this table is protected"
     elif known:
         yield f"the totals determine the value of {', '.join(known)} in every row: it is not protected"
@@ -94,7 +95,7 @@ def _single_rows(totals: PublishedTotals) -> Iterator[str]:
 
 def _single_by_subtraction(invariants: Description, schema: Schema, totals: PublishedTotals) -> Iterator[str]:
     """Groups of cells of which no number is published, but in which the others leave one row: 6 rows, 5 of them x."""
-    for component in components_of(invariants):
+    for component in components_of(invariants, schema):
         cells = possible_cells(component, invariants, schema, totals)
         splits = splits_of(component, cells, schema, totals, totals.rows)
         classes = classes_of(splits, int(cells.sum()), totals.rows)
@@ -102,7 +103,7 @@ def _single_by_subtraction(invariants: Description, schema: Schema, totals: Publ
             continue
         alone = classes.totals == 1
         for part in invariants.parts:
-            if isinstance(part, TotalsStatement) and set(part.columns) <= set(component.columns):
+            if isinstance(part, TotalsStatement) and covers(component.columns, part.columns, schema):
                 rows = totals.counts(part, schema)[positions(part.columns, component.columns, schema)[cells]]
                 alone[classes.owner[rows == 1]] = False  # `_single_rows` names this row
         if alone.any():

@@ -14,11 +14,13 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["differences", "largest_norms"]
+__all__ = ["differences", "largest_norms", "pair_lengths"]
 
 _MOST_MULTISETS = 100_000
 _MOST_PAIRS = 4_000_000
 _MOST_AT_ONCE = 100_000
+_MOST_ALIKE = 2_000
+_MOST_COUNTS = 1_000_000
 
 _Ints = NDArray[np.int64]
 
@@ -58,6 +60,25 @@ def largest_norms(equations: _Ints, a: int) -> tuple[int, int] | None:
         l1 = max(l1, int(np.abs(batch).sum(axis=1).max()))
         l2_squared = max(l2_squared, int((batch**2).sum(axis=1).max()))
     return l1, l2_squared
+
+
+def pair_lengths(equations: _Ints, a: int) -> dict[int, int] | None:
+    """For each ‖P - N‖₂² that occurs in S(a) the largest ‖P‖₂² + ‖N‖₂²; None where it is too large to enumerate."""
+    cells = equations.shape[1]
+    if comb(cells + a - 1, a) * cells > _MOST_COUNTS:
+        return None
+    groups = _alike(equations, a)
+    if max(map(len, groups), default=0) > _MOST_ALIKE or sum(len(group) ** 2 for group in groups) > 2 * _MOST_PAIRS:
+        return None
+    found = {0: 2 * a * a}
+    for group in groups:
+        products = group @ group.T
+        lengths = np.diagonal(products)
+        both = lengths[:, None] + lengths
+        moved = both - 2 * products
+        for length in np.unique(moved).tolist():
+            found[length] = max(found.get(length, 0), int(both[moved == length].max()))
+    return found
 
 
 def _batches(equations: _Ints, a: int) -> Iterator[_Ints] | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.domain.origins import covers, families, joint_columns, root_of
 from discreet.domain.schema import Schema
 from discreet.errors import unreachable
 from discreet.totals.cells import cell_index, domain_size, positions, shape_of
@@ -63,28 +64,37 @@ class Star:
     branches: tuple[tuple[str, ...], ...]
 
 
-def star_of(invariants: Description) -> Star | None:
+def star_of(invariants: Description, schema: Schema) -> Star | None:
     """The totals as a star, None when they are none: only some cells are published, or the overlaps are of another kind.
 
-    Totals that follow from finer ones are left out; without any totals the star is the public number of rows.
+    Totals that follow from finer ones are left out (K3); without any totals the star is the public number of rows.
     """
     parts = statements_by_kind(invariants.parts)
     if parts.linear or any(part.only is not None for part in parts.totals):
         return None
-    sets = [frozenset(part.columns) for part in parts.totals]
-    largest = list(dict.fromkeys(one for one in sets if not any(one < other for other in sets)))
+    sets = [frozenset(joint_columns(part.columns, schema)) for part in parts.totals]
+    largest = list(dict.fromkeys(one for one in sets if not any(_is_coarser(one, other, schema) for other in sets)))
     if len(largest) <= 1:
-        return Star(_order(invariants, largest[0]) if largest else (), ())
+        return Star(_order(invariants, largest[0], schema) if largest else (), ())
+    named = frozenset().union(*largest)
+    if len(joint_columns(sorted(named), schema)) < len(named):
+        return None  # two tables know different columns of one family, and neither follows from the other
     shared = {first & second for first, second in combinations(largest, 2)}
     if len(shared) > 1:
         return None
     (separator,) = shared
-    branches = tuple(_order(invariants, one - separator) for one in largest)
-    return Star(_order(invariants, separator), branches)
+    branches = tuple(_order(invariants, one - separator, schema) for one in largest)
+    return Star(_order(invariants, separator, schema), branches)
 
 
-def _order(invariants: Description, names: frozenset[str]) -> tuple[str, ...]:
-    return tuple(name for name in invariants.columns if name in names)
+def _is_coarser(one: frozenset[str], other: frozenset[str], schema: Schema) -> bool:
+    """True if the totals of one follow from the other's, and not the other way round."""
+    return covers(other, one, schema) and not covers(one, other, schema)
+
+
+def _order(invariants: Description, names: frozenset[str], schema: Schema) -> tuple[str, ...]:
+    roots = {root_of(name, schema): name for name in names}
+    return tuple(roots[root] for root in families(invariants.columns, schema) if root in roots)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +102,7 @@ class Atoms:
     """The finest classes of joint cells whose totals follow from the published ones.
 
     Args:
-        labels: for each joint cell of the columns of the invariants the number of its class.
+        labels: for each joint cell of columns that determine those of the invariants the number of its class.
         totals: the total of each class, None before they are published.
     """
 
@@ -100,7 +110,7 @@ class Atoms:
     totals: NDArray[np.int64] | None
 
 
-def atoms_of(exact_totals: ExactTotals, schema: Schema) -> Atoms | None:
+def atoms_of(exact_totals: ExactTotals, schema: Schema, columns: tuple[str, ...] | None = None) -> Atoms | None:
     """The classes for totals of some groups only: nested or disjoint sets of cells. None where the sets cross.
 
     Each published set, from the smallest to the whole, may contain one class that no smaller set has settled: its total is
@@ -110,7 +120,7 @@ def atoms_of(exact_totals: ExactTotals, schema: Schema) -> Atoms | None:
     parts = statements_by_kind(invariants.parts).totals
     if statements_by_kind(invariants.parts).linear:
         return None
-    columns = invariants.columns
+    columns = columns or joint_columns(invariants.columns, schema)
     groups = [_groups(part, columns, schema) for part in parts]
     _, labels = np.unique(np.stack(groups), axis=1, return_inverse=True)
     labels = labels.reshape(-1).astype(np.int64)
@@ -145,9 +155,9 @@ def _groups(part: TotalsStatement, columns: tuple[str, ...], schema: Schema) -> 
     return listed[cells]
 
 
-def alive_cells(exact_totals: ExactTotals, schema: Schema) -> NDArray[np.bool_]:
-    """The joint cells of the columns of the invariants that can hold a record, as far as the public numbers say."""
-    columns = exact_totals.invariants.columns
+def alive_cells(exact_totals: ExactTotals, schema: Schema, columns: tuple[str, ...] | None = None) -> NDArray[np.bool_]:
+    """The joint cells of columns that determine those of the invariants, which can hold a record by the public numbers."""
+    columns = columns or joint_columns(exact_totals.invariants.columns, schema)
     alive = np.ones(domain_size(columns, schema), dtype=bool)
     for part in exact_totals.invariants.parts:
         dead = np.zeros(domain_size(part.columns, schema), dtype=bool)
@@ -169,9 +179,9 @@ def alive_cells(exact_totals: ExactTotals, schema: Schema) -> NDArray[np.bool_]:
     return alive.reshape(shape_of(columns, schema))
 
 
-def equations_of(invariants: Description, schema: Schema) -> NDArray[np.int64]:
+def equations_of(invariants: Description, schema: Schema, columns: tuple[str, ...] | None = None) -> NDArray[np.int64]:
     """The published sums as rows of coefficients over the joint cells, the number of rows first."""
-    columns = invariants.columns
+    columns = columns or joint_columns(invariants.columns, schema)
     cells = domain_size(columns, schema)
     rows = [np.ones(cells, dtype=np.int64)]
     for part in invariants.parts:

@@ -12,30 +12,42 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.domain.origins import covers, families
+from discreet.domain.schema import Schema
 from discreet.errors import PlanError
 from discreet.exact import lattices
 from discreet.totals.classes import Classes
 from discreet.totals.components import Component, Split
 from discreet.totals.graver import MOST_CELLS, graver_basis
-from discreet.totals.statements import statements_by_kind
+from discreet.totals.statements import ExactStatement, statements_by_kind
 
-__all__ = ["crossing_bound", "decomposable", "graver_bound", "product_bound", "rank"]
+__all__ = ["FEW_CLASSES", "crossing_bound", "decomposable", "graver_bound", "product_bound", "rank"]
 
 _MOST_RANKED = 1000
-_SMALL = 16  # up to this many classes a Graver basis costs nothing and may be sharper than the bound for two partitions
+FEW_CLASSES = 16
+"""Up to so many classes a Graver basis costs nothing and may be sharper than the bound for two partitions."""
 
 _Ints = NDArray[np.int64]
 
 
-def decomposable(component: Component) -> bool:
+def decomposable(component: Component, schema: Schema) -> bool:
     """True if the component is whole tables of totals whose columns have the running intersection property.
 
-    Structural zeros are allowed within the columns of one table: they are totals of 0 there.
+    Structural zeros are allowed within the columns of one table: they are totals of 0 there. A table of counties is one of
+    states as well, and the combinations of a family that cannot occur are zeros of all its columns.
     """
     parts = statements_by_kind(component.parts)
-    tables = [set(part.columns) for part in parts.totals if part.only is None]
-    zeros = [set(part.columns) for part in parts.impossible]
-    if len(tables) + len(zeros) < len(component.parts) or not all(any(zero <= one for one in tables) for zero in zeros):
+    named = dict.fromkeys(name for part in component.parts for name in part.columns)
+
+    def told(part: ExactStatement) -> set[str]:
+        return {name for name in named if covers(part.columns, (name,), schema)}
+
+    tables = [told(part) for part in parts.totals if part.only is None]
+    if len(tables) + len(parts.impossible) < len(component.parts):
+        return False
+    zeros = [told(part) for part in parts.impossible]
+    zeros += [set(own) for own in families(named, schema).values() if len(own) > 1]
+    if not all(any(zero <= one for one in tables) for zero in zeros):
         return False
     # Graham's reduction: a table can be taken away when what it shares with the others lies in one of them.
     while len(tables) > 1:
@@ -122,7 +134,7 @@ def graver_bound(component: Component, splits: Sequence[Split], classes: Classes
         PlanError: the domain is too large for a complete Graver basis.
     """
     crossing = crossing_bound(splits, classes)
-    if crossing is not None and classes.size > _SMALL:
+    if crossing is not None and classes.size > FEW_CLASSES:
         return crossing
     block = _connect(splits, classes)
     sizes = np.bincount(block)
@@ -144,12 +156,13 @@ def graver_bound(component: Component, splits: Sequence[Split], classes: Classes
 
 
 def _too_large(component: Component, classes: Classes, connected: int) -> PlanError:
+    sums = ", the rows of each group beside sums by group," if statements_by_kind(component.parts).linear else ""
     columns = ", ".join(component.columns)
     return PlanError(
         f"invariants: the totals of {columns} overlap in a way that has no closed form, and are too large for the general "
         f"case, which takes {MOST_CELLS} connected cells and a small basis: they distinguish {classes.size} cells, of which "
-        f"{connected} are connected; publish nested or disjoint totals, totals that form a chain such as (a, b), (b, c), or "
-        "fewer levels"
+        f"{connected} are connected; publish nested or disjoint totals,{sums} totals that form a chain such as (a, b), "
+        "(b, c), or fewer levels"
     )
 
 

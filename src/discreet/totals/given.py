@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.domain.neighbours import whole_number
+from discreet.domain.origins import covers
 from discreet.domain.schema import Schema
 from discreet.errors import PlanError, did_you_mean, printed
 from discreet.exact.canonical import canonical
@@ -133,7 +134,7 @@ def _derive(part: _Table, schema: Schema, tables: Mapping[_Table, NDArray[np.int
     """The table of a part that is not given, from a given whole table of the same columns or more."""
     for other, table in tables.items():
         whole = isinstance(other, TotalsStatement) and other.only is None
-        if whole and set(part.columns) <= set(other.columns):
+        if whole and covers(other.columns, part.columns, schema):
             source = PublishedTotals(Description((other,)), None, (tuple(table.tolist()),))
             found = source.table(part.columns, schema)
             if found is not None:

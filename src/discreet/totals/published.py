@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.domain.codes import NULL
+from discreet.domain.origins import covers, joint_columns
 from discreet.domain.schema import Schema
 from discreet.errors import InternalError, PlanError
 from discreet.exact.canonical import canonical
-from discreet.totals.cells import Cell, cell_at, cell_indices, domain_size, shape_of
+from discreet.totals.cells import Cell, cell_at, cell_indices, domain_size, levels_within, positions, shape_of
 from discreet.totals.description import Description
 from discreet.totals.statements import (
     ExactStatement,
@@ -64,7 +65,13 @@ class PublishedTotals:
             int64, one axis a column, null last.
         """
         for part in self.invariants.parts:
-            if isinstance(part, TotalsStatement) and part.only is None and set(columns) <= set(part.columns):
+            if not isinstance(part, TotalsStatement) or part.only is not None:
+                continue
+            if covers(part.columns, columns, schema) and not set(columns) <= set(part.columns):
+                found = np.zeros(domain_size(columns, schema), dtype=np.int64)
+                np.add.at(found, positions(columns, part.columns, schema), self.counts(part, schema))
+                return found.reshape(shape_of(columns, schema))
+            if set(columns) <= set(part.columns):
                 whole = self.counts(part, schema).reshape(shape_of(part.columns, schema))
                 left = [name for name in part.columns if name in columns]
                 summed = whole.sum(axis=tuple(i for i, name in enumerate(part.columns) if name not in columns))
@@ -139,18 +146,21 @@ def totals_of_counts(
     invariants: Description,
     schema: Schema,
     counts: NDArray[np.int64] | tuple[NDArray[np.int64], NDArray[np.int64]],
+    columns: tuple[str, ...] | None = None,
 ) -> PublishedTotals:
     """The exact totals of a table: the one step that makes private counts public.
 
     Needs:
-        `counts` over the joint domain of `invariants.columns`, with null levels, flat or with one axis a column; or sparse,
-        as (keys, rows) with keys of shape (cells, columns): codes, where null is NULL or the last level.
+        `counts` over the joint domain of `columns`, those of `joint_columns` where none are given, with null levels, flat or
+        with one axis a column; or sparse, as (keys, rows) with keys of shape (cells, columns): codes, where null is NULL or
+        the last level.
 
     Raises:
         InternalError: a row lies in an impossible cell, or outside the domain; the message has no number.
     """
-    keys, rows = _sparse(invariants.columns, schema, counts)
-    by_part = [_counts_by_cell(part, invariants.columns, schema, keys, rows) for part in invariants.parts]
+    joint = joint_columns(invariants.columns, schema) if columns is None else columns
+    keys, rows = _sparse(joint, schema, counts)
+    by_part = [_counts_by_cell(part, joint, schema, keys, rows) for part in invariants.parts]
     values = tuple(_value(part, schema, table) for part, table in zip(invariants.parts, by_part, strict=True))
     return PublishedTotals(invariants, int(rows.sum()), values)
 
@@ -180,7 +190,8 @@ def _counts_by_cell(
     """The number of rows in each cell of the part's joint domain."""
     numbers = np.zeros(len(keys), dtype=np.int64)
     for name, levels in zip(part.columns, shape_of(part.columns, schema), strict=True):
-        numbers = numbers * levels + keys[:, columns.index(name)]
+        axis, own = levels_within(name, columns, schema)
+        numbers = numbers * levels + own[keys[:, axis]]
     table = np.zeros(domain_size(part.columns, schema), dtype=np.int64)
     np.add.at(table, numbers, rows)
     return table

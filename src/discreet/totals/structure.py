@@ -14,7 +14,7 @@ published totals (soundness 18 and 20); docs/proofs/semi-dp.md, "Requests".
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
+from math import gcd, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,6 +160,12 @@ class Kernel:
     def rank(self) -> int:
         """The number of counts that are free."""
         return self.size - rank(self.equations.tolist())
+
+    @property
+    def depth(self) -> int:
+        """A number of cells, next to each other all along `order`, that no equation distinguishes: those of a place."""
+        new = (np.diff(self.equations, axis=1) != 0).any(axis=0)
+        return gcd(*np.diff([0, *(np.flatnonzero(new) + 1), self.size]).tolist())
 
 
 Structure = Blocks | Tables | Kernel

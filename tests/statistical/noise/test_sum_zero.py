@@ -7,6 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from discreet.noise import _lazy
 from discreet.noise._lazy import LazyUniform
 from discreet.noise.bits import Bits, system_bits
 from discreet.noise.lattice import sum_zero
@@ -96,7 +97,7 @@ def test_independent_noise_made_to_sum_to_zero_is_rejected(counts_fit) -> None:
 def test_the_law_does_not_depend_on_how_comparisons_are_decided(counts_fit, monkeypatch) -> None:
     decided = []
     monkeypatch.setattr(sum_zero, "_keeping_bounds", lambda scale, p, j: (0.0, 1.0))
-    monkeypatch.setattr(sum_zero, "LazyUniform", lambda *args, **kw: decided.append(1) or LazyUniform(*args, **kw))
+    monkeypatch.setattr(_lazy, "LazyUniform", lambda *args, **kw: decided.append(1) or LazyUniform(*args, **kw))
     assert counts_fit(codes(sample("1.5", 4, 10_000), 4), law(1.5, 4))
     assert len(decided) > 10_000
 

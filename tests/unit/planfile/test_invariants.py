@@ -56,6 +56,16 @@ def test_a_section_says_what_the_functions_say(section, invariants, tmp_path):
     assert read(section, tmp_path).to_json() == invariants.to_json()
 
 
+@pytest.mark.parametrize(
+    ("section", "by"), [('sums = ["age"]', []), ('totals = [["sex"]]\nsums = [{ column = "age", by = ["sex"] }]', ["sex"])]
+)
+def test_a_section_of_sums_says_what_the_function_says(section, by, tmp_path):
+    (tmp_path / "plan.toml").write_text(PLAN + section, encoding="utf-8")
+    read_plan = load_plan(tmp_path / "plan.toml")
+    sums = dp.Sums("age", read_plan.schema, by)
+    assert read_plan.invariants.to_json() == (dp.Totals(*by) + sums if by else sums).to_json()
+
+
 def test_a_plan_without_the_section_has_no_invariants(tmp_path):
     assert read("", tmp_path, PLAN.replace("[invariants]\n", "")) is None
 

@@ -94,7 +94,7 @@ def line_of(text: str, place: str) -> int:
         ("first = 2020-01-01", "first = 2030-01-01", "columns.hired.first", "must not be after"),
         ("first = 2020-01-01", "first = 2020-01-01T00:00:00", "columns.hired.first", "without a time"),
         ("first = 2020-01-01", "first = 10:00:00", "columns.hired.first", "not a date or time"),
-        ('type = "date"', 'type = "day"', "columns.hired.type", "known: category, number, date"),
+        ('type = "date"', 'type = "day"', "columns.hired.type", "known: category, number, date, derived, hierarchy"),
         ('"replace-one"', '"replace-two"', "data.neighbours", "did you mean 'replace-one'"),
         ('neighbours = "replace-one"\n', "", "data", "give one of replace-one, add-remove"),
         ('"replace-one"', '"add-remove"', "data.rows", "with neighbours = 'add-remove'"),

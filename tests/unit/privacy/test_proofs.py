@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-PAGES = ("privacy", "cube", "pairs", "declaration", "samples", "original")
+PAGES = ("privacy", "cube", "pairs", "declaration", "samples", "original", "areas")
 TEXT = "".join((ROOT / "docs" / "proofs" / f"{page}.md").read_text() for page in PAGES)
 SECTIONS = {
     match.group(1): match.group(0)

@@ -55,7 +55,7 @@ def test_a_sum_of_two_parts_with_factors_is_covered_too(kind):
 
 
 def test_without_the_slack_of_rounding_half_widths_would_be_too_small(monkeypatch):
-    monkeypatch.setattr(tilts, "_rounding", lambda *_: 0)
+    monkeypatch.setattr(tilts, "_rounding_of", lambda *_: 0)
     for kind, scale in ((GaussianNoise, "0.5"), (LaplaceNoise, "0.2")):
         noise, count = kind(Fraction("0.3")), kind(Fraction(scale))
         (half,) = reach_of([(noise, 1)], [(count, 1)], LEVEL)(np.array([0.5]))

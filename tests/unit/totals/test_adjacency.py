@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.invariants import Impossible, Invariants, LinearInvariant, Margins, Occupied, Totals
+from discreet.invariants import Impossible, Invariants, LinearInvariant, Margins, Occupied, Sums, Totals
 from discreet.quotes.allocate import quote
 from discreet.totals.adjacency import SemiAdjacency, disclosures, is_vacuous, semi_adjacency
 from discreet.totals.exact_totals import exact_totals_of
@@ -23,8 +23,20 @@ def category(size):
 
 
 SCHEMA = dp.Schema(
-    {"a": category(2), "b": category(2), "c": category(3), "d": category(3), "age": dp.Number(0, 5), "big": category(500)}
+    {
+        "a": category(2),
+        "b": category(2),
+        "c": category(3),
+        "d": category(3),
+        "age": dp.Number(0, 5),
+        "big": category(500),
+        "lived": dp.Number(0, 110),
+        "grown": dp.Number(18, 90),
+        "far": dp.Number(0, 20_000),
+        "none": dp.Number(0, 0),
+    }
 )
+AGE = Sums("lived", SCHEMA)
 AGES = LinearInvariant("age", {"years": {age: age for age in range(6)}})
 
 
@@ -49,6 +61,13 @@ AGES = LinearInvariant("age", {"years": {age: age for age in range(6)}})
         (Margins("c", "d") + Impossible("c", "d", cells=[("v0", "v1")]), 5, False, "two crossing partitions"),
         (Margins("a", "b") + Impossible("a", "b", cells=[("v0", "v1")]), 4, False, "two crossing partitions"),
         (AGES, 6, False, "Graver basis"),
+        (Sums("lived", SCHEMA), 111, True, "the sum of a magnitude"),
+        (Totals("a") + Sums("lived", SCHEMA, "a"), 111, True, "the sums of a magnitude within groups"),
+        (Totals("a") + Sums("lived", SCHEMA), 112, False, "independent parts"),
+        (Sums("grown", SCHEMA), 91, False, "the sum of a magnitude: at most 91"),
+        (Sums("grown", SCHEMA) + Impossible("grown", cells=[None]), 73, True, "the sum of a magnitude"),
+        (Totals("a", "b") + Occupied("a", "c"), 3, True, "one partition, and which cells are occupied across it"),
+        (Margins("a", "b") + Occupied("a", "b", only=[("v0", "v0")]), 4, False, "two crossing partitions"),
     ],
 )
 def test_the_theorem_that_answers_is_named(invariants, a, exact, words):
@@ -72,11 +91,50 @@ def test_the_theorem_that_answers_is_named(invariants, a, exact, words):
         (Occupied("c"), {"c": ["v1"]}, 1),
         (Occupied("c"), {"c": ["v1", None]}, 2),
         (AGES, {"years": 0}, 1),
+        (Sums("lived", SCHEMA), {"sum of lived": 0}, 1),
     ],
 )
 def test_published_totals_lower_it(invariants, totals, a):
     assert invariants.semi_adjacency(SCHEMA, totals) == a
     assert a <= invariants.semi_adjacency(SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("years", "a"),
+    [(80_000, 4), (110_000, 3), (0, 1), (220_000, 1), (100, 101), (219_000, 111), (150_000, 5), (199_999, 11)],
+)
+def test_the_total_of_age_of_2000_persons_needs_few_rows(years, a):
+    """With 40 years on average three others make up for anybody: 3 · 40 ≥ 110; near an extreme all that are left must."""
+    found = semi_adjacency(AGE, SCHEMA, read_totals(AGE, SCHEMA, {"sum of lived": years}, 2000), 2000)
+    assert (found.a, found.exact) == (a, True)
+
+
+def test_a_sum_that_the_rows_of_a_group_cannot_have_is_refused():
+    by = Totals("a") + Sums("lived", SCHEMA, "a")
+    sums = {f"sum of lived, a 'v{i}'": 5 for i in (0, 1)} | {"sum of lived, without a": 0}
+    assert by.semi_adjacency(SCHEMA, {"a": {"v0": 9, "v1": 9}, **sums}) == 6
+    with pytest.raises(dp.PlanError, match="cannot give"):
+        by.semi_adjacency(SCHEMA, {"a": {"v0": 9, "v1": 9}, **sums, "sum of lived, a 'v0'": 991})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("a", SCHEMA), "is not a number"),
+        (("far", SCHEMA), "declare a coarser step"),
+        (("none", SCHEMA), "no sum to publish"),
+    ],
+)
+def test_a_sum_needs_a_number_with_few_values(arguments, words):
+    with pytest.raises(dp.ArgumentError, match=words):
+        Sums(*arguments)
+
+
+def test_a_sum_of_fractions_is_one_of_whole_units():
+    schema = dp.Schema(g=category(1), wage=dp.Number("0.5", 2, step="0.5"))
+    part = Sums("wage", schema, ["g"]).parts[0]
+    assert part.names == ("sum of wage in units of 1/2, g 'v0'", "sum of wage in units of 1/2, without g")
+    assert dict(part.rows[1]) == {(None, "0.5"): 1, (None, 1): 2, (None, "1.5"): 3, (None, 2): 4}
 
 
 def test_the_number_of_rows_lowers_it():
@@ -111,7 +169,7 @@ def test_what_is_too_large_for_the_general_case_is_refused_with_its_size():
     ("invariants", "words"),
     [
         (Impossible("a", cells=["v0", "v1", None]), "no cell of a is possible"),
-        (Margins("a", "b") + Occupied("a", "b", only=[("v0", "v0")]), r'together: Occupied\("a", "b"\)'),
+        (Margins(["a", "b"], ["b", "c"]) + Occupied("a", "c"), r'together: Occupied\("a", "b", "c"\)'),
         (Occupied("a", "b", only=[("v0", "v0")]) + Occupied("a"), r'together: Occupied\("a", "b"\)'),
         (Totals("stat"), "not declared in the schema"),
     ],

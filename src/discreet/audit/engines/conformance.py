@@ -17,6 +17,7 @@ import numpy as np
 from discreet.audit.engines.hostile import HostileTable, hostile_tables
 from discreet.cube.cube import Cube, compact
 from discreet.cube.scans import Scan
+from discreet.domain.areas import DerivedColumn
 from discreet.domain.columns import Category, Date, Number
 from discreet.domain.groups import Bins, bins
 from discreet.domain.imputation import Uniform, Weights
@@ -184,6 +185,15 @@ def _with_category(start: Table, name: str, column: Category) -> Iterator[tuple[
     yield "clamp", start.clamp({name: half}).group_by(name).agg(count())
     yield "impute", start.impute({name: weights}).group_by(name).agg(count())
     yield "impute, clamp", start.impute({name: weights}).clamp({name: half}).group_by(name).agg(count())
+    above = f"{name} above"
+    pairs = {value: half[place % 2] for place, value in enumerate(column.values) if place % 3 < 2 and half[place % 2 :]}
+    derived = Table(Schema({**start.schema.columns, above: DerivedColumn(above, of=name, by=pairs)}), start.neighbours)
+    yield "group by a derived column", derived.group_by(name, above).agg(count(above))
+    yield "where of a derived column", derived.where({above: [half[0]]}).group_by(name).agg(count())
+    yield (
+        "clamp, impute of a derived column",
+        (derived.clamp({above: [half[0]]}).impute({above: Weights({half[0]: 1})}).group_by(above).agg(count())),
+    )
     again = start.clamp({name: half}).impute({name: Weights({half[0]: 1})}).clamp({name: [half[-1]]})
     yield "clamp, impute, clamp, impute", again.impute({name: Weights({half[-1]: 1})}).group_by(name).agg(count())
 

@@ -8,9 +8,12 @@ a row adds the sensitivity follows without looking at any row.
 * `counts`: Counts: of rows, of rows that are not null or are null, and of rows by further groups
 * `originals`: Sums that tell a prepared column from the column as recorded: what a clamp cuts off, and what is imputed
 * `pairs`: Sums over pairs of columns: of products, of the values or squares of one where the other is known, and of rows
+* `persons`: Totals over persons: how many there are in each cell, and their rows, each person with a weight that is bounded
 * `products`: Sums over rows of a product of several columns, each to a power
 * `ranks`: The parts of quantiles: a tree of counts over the grid of a column; codes and intervals chosen by rank
 * `sums`: Sums over rows: of values, of their squares, and the squared distances of all pairs of rows
+* `vector_norms`: The joint norms of the vector that a row adds to several sums: of one row, and between two rows
+* `vectors`: Sums over rows of a vector: each row adds one integer to each of several sums, and its joint norm is known
 """
 
 from __future__ import annotations
@@ -19,12 +22,15 @@ from discreet.cube.queries.base import Query, Row, scan_of
 from discreet.cube.queries.counts import CountedRows, NonNullCount, NullCount, RowCount, RowCounts, TableCounts
 from discreet.cube.queries.originals import Excess, ImputedSum
 from discreet.cube.queries.pairs import Factor, PairSum
+from discreet.cube.queries.persons import PersonTotal
 from discreet.cube.queries.products import ProductSum
 from discreet.cube.queries.ranks import LevelCounts, QuantileCodes, QuantileIntervals, around, join_public
 from discreet.cube.queries.sums import Dispersion, Squares, WeightedSum
+from discreet.cube.queries.vectors import Contrast, Part, VectorSum
 
 __all__ = [
     "QUERIES",
+    "Contrast",
     "CountedRows",
     "Dispersion",
     "Excess",
@@ -34,6 +40,8 @@ __all__ = [
     "NonNullCount",
     "NullCount",
     "PairSum",
+    "Part",
+    "PersonTotal",
     "ProductSum",
     "QuantileCodes",
     "QuantileIntervals",
@@ -43,6 +51,7 @@ __all__ = [
     "RowCounts",
     "Squares",
     "TableCounts",
+    "VectorSum",
     "WeightedSum",
     "around",
     "join_public",
@@ -64,5 +73,6 @@ QUERIES: tuple[type[Query], ...] = (
     ProductSum,
     Excess,
     ImputedSum,
+    VectorSum,
 )
-"""All of them. The law tests go through this tuple."""
+"""All queries of rows. The law tests go through this tuple; those of persons have a law of their own."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.cube.cells import Codes, Integers, some_of
 from discreet.cube.cube import Cube, blocks
+from discreet.cube.queries.vector_norms import Norms
 from discreet.cube.scans import Scan
 from discreet.domain.steps import TableFacts
 from discreet.errors import InternalError
@@ -21,10 +22,16 @@ Said_co = TypeVar("Said_co", covariant=True)
 
 
 class Row(Protocol[Said_co]):
-    """The one row that differs: what follows when it counts in a query in one of four ways. Nothing has a default."""
+    """The one row that differs: what follows when it counts in a query in one of six ways. Nothing has a default."""
 
     def adds(self, least: int, most: int, *, at_once: int, parts: int, nullable: bool) -> Said_co:
         """It adds an integer in [least, most] to `at_once` of the `parts` coordinates of its cell, or nothing."""
+
+    def spreads(self, alone: Norms, apart: Callable[[frozenset[str]], Norms], *, parts: int, nullable: bool) -> Said_co:
+        """It adds a vector of `parts` integers to its cell, or nothing: of at most the norms `alone`, each in its own level.
+
+        The vectors of two rows that agree in some columns are at most `apart` of these from each other.
+        """
 
     def replaces(self, most: int) -> Said_co:
         """It is replaced in a table of a public number of rows, and the one answer changes by at most `most`."""
@@ -34,6 +41,9 @@ class Row(Protocol[Said_co]):
 
     def surrounds(self, size: int, at: tuple[Fraction, ...], *, nullable: bool) -> Said_co:
         """It is one of the rows by which an interval of each of the quantiles `at` is chosen, among `size` codes."""
+
+    def is_person(self, l1: int, l2_squared: int) -> Said_co:
+        """It is all rows of a person, who adds a vector of at most these norms, ‖·‖₁ and ‖·‖₂², over all cells."""
 
 
 class Query(Protocol):

@@ -20,6 +20,8 @@
   partitions
 * `parquet_days`: The days of timestamps that a Parquet file holds in milliseconds, read so that no value can raise
 * `partitions`: The values that folders give to rows, added to a cube that was counted file by file
+* `persons`: Persons added up by DuckDB: in one statement over rows that it reads at once, or part by part where rows
+  come in parts
 * `postgresql`: Tables of a PostgreSQL server: where few different rows are declared, the server counts equal ones, else
   rows are streamed
 * `relations`: A DuckDB relation as a source, on the connection that it belongs to, which stays open and keeps its

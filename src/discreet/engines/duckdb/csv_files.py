@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.cube.cube import Cube
+from discreet.cube.persons import PersonScan
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.cube.value_paths import Path as ValuePath
 from discreet.domain.columns import is_numeric
@@ -17,7 +18,9 @@ from discreet.engines.duckdb.csv_lines import count_rows, csv_header, format_of,
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quote_name
 from discreet.engines.duckdb.driver import STAGED, TEXT, cells_of_parts, count_frames
+from discreet.engines.duckdb.persons import LINES, add_persons_of_frames
 from discreet.engines.files import Listing, listed_snapshot
+from discreet.engines.persons import person_rows_sql
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import InternalError, SourceError
@@ -75,6 +78,16 @@ class _CsvEngine:
         statement = aggregate_sql(DUCKDB, table, self.header, axes, moments)
         return count_frames(self._database, statement, self._frames(read_by(self._chosen, wanted)), axes, moments)
 
+    def can_add_persons(self) -> bool:
+        return True
+
+    def add_persons(self, scan: PersonScan) -> Cube:
+        columns = list(scan.columns)
+        table = _with_points(STAGED, [axis.path for axis in scan.axes], self.header, self._formats[0].decimal, scan.person)
+        statement = person_rows_sql(LINES, table, self.header, scan)
+        with self._database.cursor() as cursor:
+            return add_persons_of_frames(cursor, statement, STAGED, self._frames(columns), scan)
+
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
         return cells_of_parts(self._database, self._chosen, self.header, self._frames, names)
 
@@ -90,12 +103,12 @@ class _CsvEngine:
         self._database.close()
 
 
-def _with_points(table: str, paths: Sequence[ValuePath], header: Header, decimal: str) -> str:
+def _with_points(table: str, paths: Sequence[ValuePath], header: Header, decimal: str, *further: str) -> str:
     """The table with a point as the decimal mark: in the texts of columns of numbers a cell with a point is not a number."""
     if decimal == ".":
         return table
     numeric = {path.name for path in paths if is_numeric(path.column) and header[path.name].kind == "text"}
-    cells = {path.name: quote_name(path.name) for path in paths}
+    cells = {name: quote_name(name) for name in (*further, *(path.name for path in paths))}
     cells |= {
         name: f"CASE WHEN NOT contains({cells[name]}, '.') THEN replace({cells[name]}, ',', '.') END" for name in numeric
     }

@@ -252,6 +252,16 @@ def _sums_of(path: NumberPath, j: int, total: str, count: str) -> list[str]:
     return [f"CAST({total} // {LIMB} AS BIGINT) AS h{j}", f"CAST({total} % {LIMB} AS BIGINT) AS l{j}"]
 
 
+def _identity(column: str, kind: ColumnType) -> str:
+    return f"encode(CAST({column} AS VARCHAR))" if kind.kind == "text" else column
+
+
+def _identity_of_files(column: str, kind: ColumnType) -> str:
+    """Null for a text with a question mark: bytes that are not UTF-8 are read as one, and would make two persons equal."""
+    same = _identity(column, kind)
+    return f"CASE WHEN NOT contains({column}, '?') THEN {same} END" if kind.kind == "text" else same
+
+
 def _group_by(keys: Sequence[str]) -> str:
     return f" GROUP BY {', '.join(keys)}" if keys else ""
 
@@ -282,11 +292,13 @@ DUCKDB = Dialect(
     date_code=_date_code,
     sums=_sums,
     counted=_count,
+    # A column may have a collation under which two texts are equal; bytes have none.
+    identity=_identity,
     carried=(),
     grouped=_group_by,
 )
 
-PARQUET = replace(DUCKDB, listed=_enumerate_words, date_code=_date_code_of_files)
+PARQUET = replace(DUCKDB, listed=_enumerate_words, date_code=_date_code_of_files, identity=_identity_of_files)
 """Over Parquet files, whose texts come in dictionaries. Texts that come one by one are found faster by a join."""
 
 COUNTED = replace(DUCKDB, sums=_sum_copies, counted=_count_copies, carried=(_COPIES,))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.cube.cube import Cube
+from discreet.cube.persons import PersonScan
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import ColumnType, CountedCells, Engine, Header, check_same
 from discreet.engines.duckdb.chosen import read_by, table_of
@@ -21,7 +22,9 @@ from discreet.engines.duckdb.driver import TEXT, cells_of, cube_of, file_literal
 from discreet.engines.duckdb.folders import Partitions, parquet_files, partitions_of
 from discreet.engines.duckdb.parquet_days import days_of, millisecond_columns
 from discreet.engines.duckdb.partitions import file_axis, with_partitions
+from discreet.engines.duckdb.persons import add_persons_sql
 from discreet.engines.files import Listing, file_snapshot, listed_snapshot
+from discreet.engines.persons import person_cube
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError
@@ -106,6 +109,18 @@ class _ParquetEngine:
         own_moments = [moment for moment in moments if moment.name not in names]
         by_file = self._count([file_axis(_FILE, len(self._paths)), *own_axes], own_moments)
         return with_partitions(by_file, self._partitions, axes, moments)
+
+    def can_add_persons(self) -> bool:
+        return not self._partitions.names  # values that come from the names of folders are joined to cubes of rows
+
+    def add_persons(self, scan: PersonScan) -> Cube:
+        columns = list(scan.columns)
+        apart = [name for name in columns if self._header.get(name) is _MILLISECONDS]
+        statement = add_persons_sql(PARQUET, self._table(columns, apart), self.header, scan)
+        with self._database.cursor() as cursor:
+            if apart:
+                cursor.register(_DAYS, days_of(self._paths, apart))
+            return person_cube(cursor.execute(statement).fetchnumpy())
 
     def _count(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))

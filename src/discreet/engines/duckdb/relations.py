@@ -18,11 +18,14 @@ import duckdb
 import numpy as np
 
 from discreet.cube.cube import Cube
+from discreet.cube.persons import PersonScan
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import CubeRequest, Engine, Header, columns_of, unreadable
 from discreet.engines.duckdb.chosen import table_of
 from discreet.engines.duckdb.dialect import DUCKDB, quote_name
 from discreet.engines.duckdb.driver import Answer, cube_of, read_header
+from discreet.engines.duckdb.persons import add_persons_sql
+from discreet.engines.persons import person_cube
 from discreet.engines.sql import aggregate_sql, answer_names
 from discreet.errors import InternalError, SourceError
 from discreet.exact.processes import check_process, this_process
@@ -102,7 +105,7 @@ class _RelationEngine:
             raise SourceError("source: other releases are reading relations in this process; wait until they are done")
         try:
             _answer(self._relation, "SELECT 1 AS one FROM {} LIMIT 0".format)
-            own = [*self._collations(), *_hidden(self._relation)]
+            own = [*self._collations(), *_find_hidden(self._relation)]
         except duckdb.Error:
             raise _busy() from None
         finally:
@@ -122,6 +125,14 @@ class _RelationEngine:
         with _reading():
             answer = _answer(self._relation, lambda name: self._scan(name, axes, moments))
         return cube_of(answer, axes, moments)
+
+    def can_add_persons(self) -> bool:
+        return True
+
+    def add_persons(self, scan: PersonScan) -> Cube:
+        with _reading():
+            answer = _answer(self._relation, lambda name: add_persons_sql(DUCKDB, name, self.header, scan))
+        return person_cube({name: np.ma.getdata(values) for name, values in answer.items()})
 
     def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
         """One statement reads the columns once and answers all scans; the connection spills what is too large for memory."""
@@ -157,7 +168,7 @@ def _check_names(names: Sequence[str]) -> None:
         raise SourceError("source: the relation has two columns whose names differ only in case; rename one of them")
 
 
-def _hidden(relation: duckdb.DuckDBPyRelation) -> list[str]:
+def _find_hidden(relation: duckdb.DuckDBPyRelation) -> list[str]:
     """The functions of the driver that the connection hides by functions of its own; the driver ignores case in names."""
     found = _answer(relation, lambda _: _FUNCTIONS)
     known: dict[bool, set[str]] = {False: set(), True: set()}

@@ -142,7 +142,7 @@ def _wide(sign: str) -> Written:
     return lambda given: f"TRY_CAST({f' {sign} '.join(f'CAST({one} AS HUGEINT)' for one in given)} AS BIGINT)"
 
 
-def _parted(sign: str) -> Written:
+def _divide(sign: str) -> Written:
     """A quotient or remainder, in 128 bits; in 64 bits, at a quarter of the time, where no dividend can make it fail."""
 
     def written(given: Sequence[str]) -> str:
@@ -202,7 +202,7 @@ def _case(given: Sequence[str]) -> str:
     return f"CASE {' '.join(f'WHEN {when} THEN {then}' for when, then in pairs)} ELSE {given[-1]} END"
 
 
-def _translated(name: str, letters: Mapping[str, str]) -> Written:
+def _translate(name: str, letters: Mapping[str, str]) -> Written:
     """By the driver's own function where all characters have one byte; the other one takes long for each text."""
     listed = f"'{''.join(letters)}', '{''.join(letters.values())}'"
     return _once(lambda a: f"CASE WHEN strlen({a}) = length({a}) THEN {name}({a}) ELSE translate({a}, {listed}) END")
@@ -236,7 +236,7 @@ def _double_of(given: Sequence[str]) -> str:
     return _once(_finite)([_cast_of(_NUMBER, "DOUBLE")(given)])
 
 
-def _joined(a: str, b: str) -> str:
+def _join(a: str, b: str) -> str:
     return f"CASE WHEN length({a}) + length({b}) <= {MOST_CHARACTERS} THEN {a} || {b} END"
 
 
@@ -251,12 +251,12 @@ _BY_NAME: Mapping[str, Written] = {
     "not": lambda given: f"(NOT {given[0]})",
     "case": _case,
     "nullif": _once(lambda a, b: f"CASE WHEN {a} = {b} THEN NULL ELSE {a} END"),
-    "||": _once(_joined),
-    "lower": _translated("lower", LOWER),
-    "upper": _translated("upper", UPPER),
+    "||": _once(_join),
+    "lower": _translate("lower", LOWER),
+    "upper": _translate("upper", UPPER),
     "date_trunc": lambda given: f"CAST(date_trunc({given[0]}, {given[1]}) AS DATE)",
-    "//": _parted("//"),
-    "%": _parted("%"),
+    "//": _divide("//"),
+    "%": _divide("%"),
     "/": _once(lambda a, b: _finite(f"({a} / nullif({b}, 0))")),
 }
 
@@ -278,7 +278,7 @@ _BY_KEY: Mapping[str, Written] = {
 }
 
 
-def _written(operation: Operation) -> Written:
+def _write(operation: Operation) -> Written:
     special = _BY_KEY.get(_key(operation)) or _BY_NAME.get(operation.name)
     if special is None and operation in CASTS:
         return lambda given: f"CAST({given[0]} AS {TYPE_WORDS[operation.gives]})"
@@ -287,5 +287,5 @@ def _written(operation: Operation) -> Written:
     return special
 
 
-SQL: Mapping[str, Written] = {_key(operation): _written(operation) for operation in OPERATIONS}
+SQL: Mapping[str, Written] = {_key(operation): _write(operation) for operation in OPERATIONS}
 """Each operation of the registry."""

@@ -127,7 +127,7 @@ class _StreamEngine:
         self._database = Database(limits)
         try:
             with self._database.cursor() as cursor:
-                known = _described(cursor, frame) if self._columns else {}
+                known = _describe(cursor, frame) if self._columns else {}
         except SourceError:
             raise SourceError("source: the stream cannot be read as a table") from None
         self._decimals = (
@@ -250,7 +250,7 @@ def _readable(schema: Any) -> list[str]:
     return found
 
 
-def _described(cursor: Any, frame: ArrowOnly) -> Header:
+def _describe(cursor: Any, frame: ArrowOnly) -> Header:
     cursor.register(STAGED, frame)
     return read_header(cursor.execute(f"DESCRIBE {STAGED}").fetchall())
 

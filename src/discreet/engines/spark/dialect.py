@@ -215,6 +215,8 @@ def _sums(path: NumberPath, j: int) -> list[str]:
 
 
 SPARK = Dialect(
+    # A column may have a collation under which two texts are equal; bytes have none.
+    identity=lambda column, kind: f"CAST({column} AS BINARY)" if kind.kind == "text" else column,
     quoted=quote_name,
     trimmed=lambda text: f"trim(BOTH ' ' FROM {text})",
     matches=_matches,

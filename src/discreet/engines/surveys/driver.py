@@ -123,13 +123,13 @@ def _series(file: SurveyFile, name: str, cells: Sequence[object]) -> Any:
 
     column = file.columns[name]
     if column.kind.kind == "text":
-        return pl.Series(name, [_decoded(cell, file.encoding) for cell in cells], dtype=pl.String)
+        return pl.Series(name, [_decode(cell, file.encoding) for cell in cells], dtype=pl.String)
     if column.days is not None:
         return _days(pl.Series(name, [_number(cell) for cell in cells], dtype=pl.Float64), column.days)
     return _numbers(name, cells, column)
 
 
-def _decoded(cell: object, encoding: str) -> str | None:
+def _decode(cell: object, encoding: str) -> str | None:
     return cell.encode("latin-1", errors="replace").decode(encoding, errors="replace") if isinstance(cell, str) else None
 
 

@@ -67,7 +67,7 @@ def survey_file(path: Path) -> SurveyFile:
         raise SourceError(
             f"source '{path}': is not a readable {form.package} file; restore it from a copy, or write it again"
         ) from None
-    encoding = _encoding(path, form, known.file_encoding)
+    encoding = _find_encoding(path, form, known.file_encoding)
     names: Sequence[str] = known.column_names
     if len({*names}) < len(names) or len(raw) != len(names):
         raise SourceError(f"source '{path}': has two columns of one name; rename one of the two")
@@ -102,7 +102,7 @@ def _reader(form: SurveyFormat) -> Any:
         ) from None
 
 
-def _encoding(path: Path, form: SurveyFormat, named: str | None) -> str:
+def _find_encoding(path: Path, form: SurveyFormat, named: str | None) -> str:
     try:
         return codecs.lookup(named or form.encoding(path)).name
     except (LookupError, ValueError):

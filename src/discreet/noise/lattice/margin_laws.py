@@ -19,7 +19,7 @@ from discreet.exact.numbers import Amount, float_up
 from discreet.noise._parameters import MOST_SIGMA2, check_size, positive
 from discreet.noise.single.laws import DiscreteGaussian, check_coverage, smallest
 
-__all__ = ["LatticeGaussianCell", "margins_cell", "sum_zero_cell"]
+__all__ = ["LatticeGaussianCell", "correlated_cell", "correlated_place", "margins_cell", "sum_zero_cell"]
 
 _NEAR = Fraction(1, 2)  # up to this distortion the discrete Gaussian gives the shorter intervals
 _LISTED = 16
@@ -111,6 +111,42 @@ def margins_cell(sigma2: Amount, shape: tuple[int, ...], depth: int = 1) -> Latt
     if not levels or min(levels) < 1 or deep < 1:
         raise ArgumentError(f"shape={levels}, depth={deep}: at least one axis, and every number at least 1")
     return LatticeGaussianCell(variance, _remaining_share(levels, deep), _distortion(variance, _steps(levels, deep)))
+
+
+def correlated_cell(sigma2: Fraction, shape: tuple[int, ...], depth: int, ratio: Fraction) -> tuple[Fraction, float]:
+    """The variance of a cell in units of `sigma2`, and the distortion of its law, for a Gaussian with two variances.
+
+    In directions that are alike in all cells of a place the variance is `ratio` · sigma2. With a ratio of 1 these are the
+    numbers of `margins_cell` (docs/proofs/effects.md, "One cell").
+    """
+    between = _remaining_share(shape, 1)
+    projected = 1 - Fraction(1, depth) + ratio * between / depth
+    return projected, _distortion(sigma2, _correlated_steps(shape, depth, ratio))
+
+
+def _correlated_steps(shape: tuple[int, ...], depth: int, ratio: Fraction) -> Steps:
+    """`_steps` of a table with that ratio: a sum of a place has the variance `ratio` · depth."""
+    yield from ((factor * ratio * depth, count) for factor, count in _steps(shape, 1))
+    yield from _steps_within(prod(shape), depth, ratio, _remaining_share(shape, 1))
+
+
+def correlated_place(
+    sigma2: Fraction, places: int, depth: int, ratio: Fraction, projected: Fraction
+) -> tuple[Fraction, float]:
+    """The variance of a cell of a place whose sum is projected so, and its distortion but for that of all sums of places.
+
+    The lattice of the sums of places is any; `depth` is at least 2.
+    """
+    variance = sigma2 * (1 - Fraction(1, depth) + ratio * projected / depth)
+    return variance, _distortion(sigma2, _steps_within(places, depth, ratio, projected))
+
+
+def _steps_within(places: int, depth: int, ratio: Fraction, projected: Fraction) -> Steps:
+    """The nodes within the places if one cell is 0, and that of the sum of its place: so the other cells add up to it."""
+    if depth > 1 and projected:
+        yield ratio * projected * depth * (depth - 1) / (depth - 1 + ratio * projected), 1
+    yield from _path(depth - 1)
+    yield from _times(iter([(Fraction(1), places - 1)]), _path(depth))
 
 
 def _remaining_share(shape: tuple[int, ...], depth: int) -> Fraction:

@@ -19,14 +19,23 @@ from numpy.typing import NDArray
 from discreet.exact.numbers import float_up, sqrt_down
 from discreet.noise.lattice._tree import stages
 from discreet.noise.lattice.klein import Lattice, distortion
-from discreet.noise.lattice.margin_laws import margins_cell
+from discreet.noise.lattice.margin_laws import correlated_cell, correlated_place
 from discreet.noise.lattice.nearest_plane import COMB, scale_of
 from discreet.noise.single.laws import RoundedGaussian
 
-__all__ = ["lattice_half_widths", "lattice_variance", "margins_half_widths", "margins_variance"]
+__all__ = [
+    "entries_of",
+    "lattice_half_widths",
+    "lattice_variance",
+    "margins_half_widths",
+    "margins_variance",
+    "places_half_widths",
+    "places_variance",
+]
 
 _UP = 1 + 2.0**-30  # more than what doubles lose in the sums below
 _NOTHING = 1e-300  # the chance that a normal number of this variance is beyond 1/2 is 0 as a double
+_ONE = Fraction(1)
 _CLASSES = 64  # cells are told apart by their rounding errors in at most this many classes
 
 Floats = NDArray[np.float64]
@@ -39,17 +48,26 @@ class _Above:
     many: int = 0
     widest: float = 0.0
 
+    def times(self, ratio: float) -> _Above:
+        """The same nodes with so many times the variance."""
+        return _Above(self.many, self.widest * ratio)
+
     def __add__(self, other: _Above) -> _Above:
         return _Above(self.many + other.many, max(self.widest, other.widest))
 
 
 @dataclass(frozen=True, slots=True)
 class _Nodes:
-    """`many` nodes whose coordinates have the variance sigma2 · `factor` before they are rounded."""
+    """`many` nodes of squared length 1/`factor`: before they are rounded their variance is sigma2 · `factor` · `ratio`."""
 
     factor: float
     many: int
     above: _Above
+    ratio: float = 1.0
+
+    def times(self, ratio: float) -> _Nodes:
+        """The same nodes, and all above them, with so many times the variance."""
+        return _Nodes(self.factor, self.many, self.above.times(ratio), self.ratio * ratio)
 
     def across(self, columns: _Nodes, multiple: int) -> _Nodes:
         """The nodes of a slice: one that splits the rows with one that splits the columns."""
@@ -59,7 +77,7 @@ class _Nodes:
 
     def below(self, above: _Above, times: int) -> _Nodes:
         """The same nodes in each of so many places, with what is drawn before all of them."""
-        return _Nodes(self.factor, self.many * times, self.above + above)
+        return _Nodes(self.factor, self.many * times, self.above + above, self.ratio)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,16 +139,17 @@ def _above_places(shape: tuple[int, ...], depth: int) -> _Above:
     return _earlier(shape, depth, 0) + _Above(rows.many * columns.many, depth * rows.widest * columns.widest)
 
 
-def margins_variance(sigma2: Fraction, shape: tuple[int, ...], depth: int) -> float:
+def margins_variance(sigma2: Fraction, shape: tuple[int, ...], depth: int, ratio: Fraction = _ONE) -> float:
     """At least the mean variance of the cells of a table whose margins over `shape` are 0.
 
-    It is Σ E x²/f over the coordinates x, of variance sigma2·f before they are rounded, divided by the number of cells.
+    It is Σ E x²/f over the coordinates x, of variance sigma2·f before they are rounded, divided by the number of cells. In
+    directions that are alike in all cells of a place the variance is `ratio` times as large.
     """
-    above = _above_places(shape, depth)
+    above = _above_places(shape, depth).times(float(ratio))
     nodes = [one.below(above, prod(shape)) for one in _axis(depth).nodes]
     for axis in range(len(shape) - 1):
         earlier = _earlier(shape, depth, axis)
-        nodes += [one.below(earlier, 1) for one in _slices(shape, depth, axis)]
+        nodes += [one.below(earlier, 1).times(float(ratio)) for one in _slices(shape, depth, axis)]
     return _mean_square(sigma2, nodes, prod(shape) * depth)
 
 
@@ -143,6 +162,16 @@ def lattice_variance(lattice: Lattice, sigma2: Fraction) -> float:
     return _mean_square(sigma2, nodes, lattice.dimension)
 
 
+def places_variance(lattice: Lattice, sigma2: Fraction, depth: int, ratio: Fraction) -> float:
+    """The same of cells, `depth` at each place, whose sums by place are in the lattice; `ratio` as in `margins_variance`."""
+    nodes, above = [], _Above()
+    for step in reversed(lattice.steps):
+        nodes.append(_Nodes(depth / float(step.norm2), 1, above).times(float(ratio)))
+        above += _Above(1, depth / float(step.norm2))
+    within = [one.below(above.times(float(ratio)), lattice.dimension) for one in _axis(depth).nodes]
+    return _mean_square(sigma2, nodes + within, lattice.dimension * depth)
+
+
 def _mean_square(sigma2: Fraction, nodes: Iterable[_Nodes], cells: int) -> float:
     """Σ E x²/f of so many cells, x a Gaussian of variance s = sigma2·f, moved to the nearest number of a grid of step 1.
 
@@ -151,7 +180,7 @@ def _mean_square(sigma2: Fraction, nodes: Iterable[_Nodes], cells: int) -> float
     """
     found = 0.0
     for one in nodes:
-        s = float(sigma2) * one.factor
+        s = float(sigma2) * one.factor * one.ratio
         q = exp(-2 * pi**2 * s)
         nearly = s + 1 / 12 + 2 * q / (1 - q) * (2 * s + 1 / (2 * pi**2)) if q < 1 else 1.0
         anywhere = min(nearly, (sqrt(s) + 0.5) ** 2)
@@ -172,9 +201,8 @@ def _rounded_square(variance: float) -> float:
     return sum((2 * k - 1) * _beyond_a_half(variance / (2 * k - 1) ** 2) for k in range(1, 32))
 
 
-def margins_half_widths(sigma2: Fraction, shape: tuple[int, ...], depth: int, level: Fraction) -> NDArray[np.int64]:
-    """For each cell of a table whose margins over `shape` are 0 a w with P(|v| ≤ w) ≥ level, shape (*shape, depth)."""
-    cell = margins_cell(sigma2, shape, depth)
+def entries_of(shape: tuple[int, ...], depth: int) -> tuple[Floats, Floats]:
+    """For each cell of a table Σ b² and Σ |b| over its entries b in the orthogonal vectors that it is taken apart along."""
     squares, sums = np.zeros((2, *shape, depth))
     squares, sums = squares + _axis(depth).squares, sums + _axis(depth).sums
     for axis in range(len(shape) - 1):
@@ -182,14 +210,27 @@ def margins_half_widths(sigma2: Fraction, shape: tuple[int, ...], depth: int, le
         rows, columns = _axis(shape[axis]), _axis(prod(inner))
         squares = squares + np.outer(rows.squares, columns.squares).reshape(shape[axis], *inner, 1) / multiple**2
         sums = sums + np.outer(rows.sums, columns.sums).reshape(shape[axis], *inner, 1) / multiple
-    if cell.projected == 0:
+    return squares, sums
+
+
+def margins_half_widths(
+    sigma2: Fraction, shape: tuple[int, ...], depth: int, level: Fraction, ratio: Fraction = _ONE
+) -> NDArray[np.int64]:
+    """For each cell of a table whose margins over `shape` are 0 a w with P(|v| ≤ w) ≥ level, shape (*shape, depth).
+
+    `ratio` is that of `margins_variance`.
+    """
+    projected, distortion = correlated_cell(sigma2, shape, depth, ratio)
+    squares, sums = entries_of(shape, depth)
+    if projected == 0:
         return np.zeros(squares.shape, dtype=np.int64)
-    variance = sigma2 * cell.projected
+    variance = sigma2 * projected
     slack = _fine_grid(sigma2, shape, depth)
-    if _stays_zero(sigma2, _above_places(shape, depth) + _axis(depth).above, 1 - level - slack):
+    above = _above_places(shape, depth).times(float(ratio)) + _axis(depth).above
+    if _stays_zero(sigma2, above, 1 - level - slack):
         return np.zeros(squares.shape, dtype=np.int64)
     at_most = _within_a_step(sigma2, variance, sums.ravel(), squares.size, level)
-    beyond = (1 - level - slack) * (1 - Fraction(cell.distortion))
+    beyond = (1 - level - slack) * (1 - Fraction(distortion))
     errors = _classes((squares.ravel() - 1) / 12)
     nearer = {one: _uniform_errors(variance, Fraction(one), beyond) for one in np.unique(errors).tolist()}
     near = np.array([min(nearer[one], most) for one, most in zip(errors.tolist(), at_most.tolist(), strict=True)])
@@ -200,7 +241,8 @@ def _fine_grid(sigma2: Fraction, shape: tuple[int, ...], depth: int) -> Fraction
     """What the fine grid of the sampler may change in a cell: the chance that a coordinate lies within 2f/scale of a half.
 
     The cell depends on the nodes above it, and of three or more axes on all nodes of those that are taken apart first. Both
-    sums are of f and of √f ≤ (1 + f)/2; scale · σ is at least 2^30.
+    sums are of f and of √f ≤ (1 + f)/2; scale · σ is at least 2^30. It holds for every `ratio`: the grid of sums of places
+    has as many steps to their deviation, or more, and their noise has fewer terms.
     """
     spread, above = _axis(depth).spread, _above_places(shape, depth).many + _axis(depth).above.many
     if len(shape) > 1:
@@ -230,6 +272,32 @@ def lattice_half_widths(lattice: Lattice, sigma2: Fraction, level: Fraction) -> 
             sums = np.array([sqrt(float_up(projected * sum(norms)))])
             most = int(_within_a_step(sigma2, variance, sums, size, level)[0])
             widths[place] = min(most, _listed_errors(variance, projected * max(norms) / 12, kept))
+    return widths
+
+
+def places_half_widths(
+    lattice: Lattice, sigma2: Fraction, depth: int, ratio: Fraction, level: Fraction
+) -> NDArray[np.int64]:
+    """The same for the cells of `places_variance`, shape (places, depth): each has a coordinate that takes it off alone."""
+    norms, places = [float(step.norm2) for step in lattice.steps], lattice.dimension
+    between = ratio * depth * sigma2
+    fine = Fraction(sqrt(places) * sum(1 / sqrt(norm) for norm in norms) * _UP) / scale_of(min(sigma2, between))
+    fine += Fraction(sqrt(places) * len(norms) * 0.4 * _UP) / 2**30 + _fine_grid(sigma2, (1,), depth)
+    beyond, known = 1 - level - fine, Fraction(distortion(lattice, between))
+    above = _Above(len(norms), float(ratio) * depth / min(norms)) + _axis(depth).above
+    widths = np.zeros((places, depth), dtype=np.int64)
+    if _stays_zero(sigma2, above, beyond):
+        return widths
+    of_place: dict[Fraction, NDArray[np.int64]] = {}
+    for place, projected in enumerate(lattice.projections):
+        if projected not in of_place:
+            variance, spoilt = correlated_place(sigma2, places, depth, ratio, projected)
+            sums = _axis(depth).sums + sqrt(float(projected) * sum(norms)) / depth
+            squares = _axis(depth).squares - 1 + float(projected) * max(norms) / depth**2
+            kept = beyond * (1 - known - Fraction(spoilt))
+            near = [_uniform_errors(variance, Fraction(one * _UP / 12), kept) for one in squares.tolist()]
+            of_place[projected] = np.minimum(near, _within_a_step(sigma2, variance, sums, places * depth, level))
+        widths[place] = of_place[projected]
     return widths
 
 

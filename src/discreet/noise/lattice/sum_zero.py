@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from discreet.errors import ArgumentError
 from discreet.exact.balls import Ball, ball, enclosure, sign
 from discreet.exact.numbers import Amount
-from discreet.noise._lazy import LazyUniform
+from discreet.noise._lazy import below_each
 from discreet.noise._parameters import MOST_SCALE, check_size, positive
 from discreet.noise.bits import Bits
 from discreet.noise.single import scalar
@@ -130,12 +130,7 @@ def _keep(scale: Fraction, bars: NDArray[np.int64], chosen: NDArray[np.int64], b
     pairs, of_pair = np.unique(of_size * width + chosen, return_inverse=True)
     cases = [(int(sizes[pair // width]), pair % width) for pair in pairs.tolist()]
     bounds = np.array([_keeping_bounds(scale, p, j) for p, j in cases]).reshape(-1, 2)[of_pair]
-    v = bits.words(bars.size)
-    known = (v >> np.uint64(11)).astype(np.float64) * 2.0**-53  # V lies in [known, known + 2^-53], and both are exact
-    kept: NDArray[np.bool_] = known + 2.0**-53 <= bounds[:, 0]
-    for i in np.flatnonzero(~kept & (known < bounds[:, 1])).tolist():
-        kept[i] = LazyUniform(bits, value=int(v[i]), known=64).below(partial(_keeping, scale, *cases[of_pair[i]]))
-    return kept
+    return below_each(bounds, lambda i: _keeping(scale, *cases[of_pair[i]]), bits)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -71,7 +71,7 @@ def release_facts(planned: Planned, scenes: list[Scene], budget: Budget) -> tupl
         "name": name(planned.name),
         "stored": planned.stored,
         "groups": quote.plan.layout.cells,
-        "by": [name(group.column) for group in quote.plan.group_by],
+        "by": [name(one) for group in quote.plan.group_by for one in group.names],
         "expected": bool(quote.expect),
         "size": quote.sizes.index(middle(quote.sizes)),
         "spend": text(spend),

@@ -58,7 +58,7 @@ def whole_facts(settings: Sequence[tuple[str, Plan]], quote: Quote) -> dict[str,
         "cut": [text(one) for one in cut],
         "start": [_position(nulls, _START[0]), _position(cut, _START[1])],
         "parts": parts,
-        "most": [_rounded(most_of(quote, line)) for line in quote.lines],
+        "most": [_round_value(most_of(quote, line)) for line in quote.lines],
     }
 
 
@@ -75,20 +75,20 @@ def _parts(plan: Plan, columns: Sequence[Moved], expect: Sequence[int], shares: 
         "below": {one.column: shares[1] for one in columns if "below" in one.open},
     }
     by_size = offs_of(plan, columns, sizes_of(plan, expect), given)
-    return [[_shown(found[place]) for found in by_size] for place in range(len(plan.answered))]
+    return [[_show(found[place]) for found in by_size] for place in range(len(plan.answered))]
 
 
-def _shown(off: Off | None) -> tuple[float, int] | None:
+def _show(off: Off | None) -> tuple[float, int] | None:
     if off is None:
         return None
-    return _rounded(off.expected + off.draws), int(off.draws > 0)
+    return _round_value(off.expected + off.draws), int(off.draws > 0)
 
 
 @overload
-def _rounded(value: float) -> float: ...
+def _round_value(value: float) -> float: ...
 @overload
-def _rounded(value: None) -> None: ...
-def _rounded(value: float | None) -> float | None:
+def _round_value(value: None) -> None: ...
+def _round_value(value: float | None) -> float | None:
     return None if value is None else float(decimal_up(exact(value, "value"), 9))
 
 

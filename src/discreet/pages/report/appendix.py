@@ -9,9 +9,10 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.approvals.written import signers_of
+from discreet.domain.neighbours import is_of_persons
 from discreet.exact.figures import name
 from discreet.exact.numbers import exact, text
-from discreet.mechanisms import Sensitivity, words_of
+from discreet.mechanisms import NoiseWords, Sensitivity, words_of
 from discreet.pages.report.promise import measure_words, tables_words
 from discreet.pages.words import Words
 from discreet.privacy.base import NoiseMeasure
@@ -59,9 +60,14 @@ def noises_of(document: Mapping[str, Any]) -> Iterator[Noise]:
             share=name(measured["share"]),
             guarantee=f"{symbol} = {_exactly(text(value))}",
             law=f"{name(measured['noise'])}{on}",
-            parameter="not known here" if words is None else _exactly(measured[words.parameter]),
+            parameter="not known here" if words is None else _parameters_of(measured, words),
             formula="parameter" if words is None else words.formula or guarantee.formulas[words.parameter],
         )
+
+
+def _parameters_of(measured: Mapping[str, str], words: NoiseWords) -> str:
+    shown = [_exactly(measured[key]) for key in (words.parameter, words.further) if key]
+    return shown[0] if len(shown) == 1 else f"({', '.join(shown)})"
 
 
 def _guarantee(measured: Mapping[str, str]) -> NoiseMeasure:
@@ -137,7 +143,8 @@ def _share_words(document: Mapping[str, Any], guarantee: Guarantee, words: Words
     else:
         yield words("report.appendix.joint", of=of, joint=words.figures(_exactly(joint)))
     alone = guarantee.semi_adjacency is None or _drawn_table(document)
-    yield words("report.appendix.formula", differ=words("report.appendix.row" if alone else "report.appendix.tables"))
+    one = "person" if is_of_persons(guarantee.relation) else "row"
+    yield words("report.appendix.formula", differ=words(f"report.appendix.{one}" if alone else "report.appendix.tables"))
 
 
 def _joint(document: Mapping[str, Any]) -> str:

@@ -34,7 +34,7 @@ def derived_words(one: Mapping[str, Any], place: int, told: Told) -> str:
     sources = [source for source in one["sources"] if "per" not in source]
     operands = [_operand(source, told, alike=one["derived"] != "ratio") for source in sources]
     level = f"{words.figures(decimal_text(100 * exact(one['confidence'], 'confidence'), 4))}\u00a0%"
-    said = [_made(one, operands, place, words), words("report.derived.holds", level=level)]
+    said = [_describe_numbers(one, operands, place, words), words("report.derived.holds", level=level)]
     lows = [column["values"] for column in one["columns"] if column["name"] in _lower_ends(one)]
     unbounded = lows[place].count(None)
     said += [words.many("report.derived.unbounded", unbounded)] if unbounded else []
@@ -60,7 +60,7 @@ def _lower_ends(one: Mapping[str, Any]) -> set[str]:
     return {f"{one['name']}{relative}_low" for relative in ("", "_relative")}
 
 
-def _made(one: Mapping[str, Any], operands: list[str], place: int, words: Words) -> str:
+def _describe_numbers(one: Mapping[str, Any], operands: list[str], place: int, words: Words) -> str:
     """The sentence on what the numbers are."""
     if one["derived"] == "combine":
         return words("report.derived.combine", all=words.enumerate(operands))

@@ -102,12 +102,12 @@ def tables_of(document: Mapping[str, Any], about: About, words: Words) -> Iterat
             if part == POPULATION:
                 table = replace(table, kept=drawn_words(statistic, words))
             every = len(columns[column]) if "table" not in document else document["table"]["rows"]
-            yield table if "table" not in document else _beginning(table, every, len(columns[column]), words)
+            yield table if "table" not in document else _draw_beginning(table, every, len(columns[column]), words)
     for frame in frames:
         yield from _frame_tables(frame, document, about, words)
 
 
-def _beginning(table: NumberTable, every: int, shown: int, words: Words) -> NumberTable:
+def _draw_beginning(table: NumberTable, every: int, shown: int, words: Words) -> NumberTable:
     """The table of a release whose document has only the first rows."""
     size = words.many("report.numbers.groups", every)
     return replace(table, size=size, count=every, omitted=words.number(every - shown) if every > shown else "")
@@ -182,7 +182,7 @@ def _table(
     values, flags = columns[column], columns.get(f"{column}{QUALITY}")
     ends = values, columns.get(f"{column}_low", ()), columns.get(f"{column}_high", ())
     size, known = len(values), _is_known(*ends)
-    scale = _scale(ends[1], ends[2]) if known and size <= MOST_BARS else None
+    scale = _scale(*ends) if known and size <= MOST_BARS else None
     decimals = _decimals(*ends) if known else 0
     shown = words.said(title)
     ends_of = ("", "") if scale is None else outwards(*scale, decimals)
@@ -236,9 +236,16 @@ def _decimals(values: Sequence[float | None], lows: Sequence[float | None], high
     return decimals_for([(high - low) / 2 for low, high in ends if low is not None and high is not None])
 
 
-def _scale(lows: Sequence[float | None], highs: Sequence[float | None]) -> tuple[float, float] | None:
-    """The ends of the bars, which enclose zero and every interval. None when there is nothing to draw."""
-    low, high = (end([0, *(one for one in ends if one is not None)]) for end, ends in ((min, lows), (max, highs)))
+def _scale(
+    values: Sequence[float | None], lows: Sequence[float | None], highs: Sequence[float | None]
+) -> tuple[float, float] | None:
+    """The ends of the bars, which enclose zero and the interval of every value. None when there is nothing to draw.
+
+    An interval without a value has no bar: where everything is possible, it would make all others a line.
+    """
+    drawn = [(low, high) for value, low, high in zip(values, lows, highs, strict=True) if value is not None]
+    low = min([0, *(low for low, _ in drawn if low is not None)])
+    high = max([0, *(high for _, high in drawn if high is not None)])
     return (low, high) if low < high < low + 1e300 else None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from discreet.domain.about import About
-from discreet.domain.neighbours import neighbours_of
+from discreet.domain.neighbours import neighbours_of, person_of
 from discreet.exact.figures import name
 from discreet.exact.numbers import exact, text
 from discreet.pages.words import Words
@@ -60,12 +60,12 @@ def what_words(document: Mapping[str, Any], about: About, words: Words) -> str:
     said = [_groups_words(words.titles(titles), document, about, words)]
     said += [words("report.what.further", names=words.enumerate(further))] if further else []
     said += [words("report.what.derived", names=words.enumerate(derived))] if derived else []
-    hidden = _hidden(document, about)
+    hidden = _hidden_columns(document, about)
     said += [words("report.what.hidden", names=words.enumerate(hidden, "or"))] if hidden else []
     return " ".join(said)
 
 
-def _hidden(document: Mapping[str, Any], about: About) -> list[str]:
+def _hidden_columns(document: Mapping[str, Any], about: About) -> list[str]:
     """The columns whose groups of nulls are not printed."""
     plan = document["plan"]
     tabled = [group for one in plan["statistics"] for grouping in one.get("tables", ()) for group in grouping]
@@ -109,6 +109,7 @@ def drawn_words(statistic: Mapping[str, Any], words: Words) -> str:
 def people_words(document: Mapping[str, Any], words: Words) -> str:
     """The persons in the data set, and whether their number is public."""
     neighbours = neighbours_of(document["plan"]["neighbours"])
-    rows = words.many("report.people.rows", neighbours.rows_per_person)
+    any_number = person_of(neighbours) is not None
+    rows = words("report.people.any") if any_number else words.many("report.people.rows", neighbours.rows_per_person)
     start = words("report.people.persons", dataset=name(document["dataset"]))
     return f"{start} {rows} {words.said(f'{neighbours.size_words()}.')}"

@@ -124,8 +124,8 @@ def _count_before(ends: Interval, rate: Fraction, budget: float, rows: int | Non
     def cost(kept: float) -> Callable[[float], float]:
         return lambda size: _term(kept, size * s) + _term(size - kept, size * rest)
 
-    high = _crossing(cost(most), most / s, budget, up=True)
-    low = _crossing(cost(least), least / s, budget, up=False, stop=least) if least else 0.0
+    high = _find_crossing(cost(most), most / s, budget, up=True)
+    low = _find_crossing(cost(least), least / s, budget, up=False, stop=least) if least else 0.0
     return Fraction(low), Fraction(min(high, inf if rows is None else rows))
 
 
@@ -138,8 +138,8 @@ def _sum_before(ends: Interval, rate: Fraction, budget: float, bound: Fraction) 
     def cost(kept: float) -> Callable[[float], float]:
         return lambda mean: _term(kept, mean) - kept + mean
 
-    high = _crossing(cost(most), most, budget, up=True)
-    low = _crossing(cost(least), least, budget, up=False, stop=0.0) if least else 0.0
+    high = _find_crossing(cost(most), most, budget, up=True)
+    low = _find_crossing(cost(least), least, budget, up=False, stop=0.0) if least else 0.0
     found = [bound / rate * Fraction(end) for end in (low, high)]
     return min(found), max(found)
 
@@ -154,7 +154,7 @@ def _term(kept: float, mean: float) -> float:
     return found - 1e-15 * (abs(found) + kept)
 
 
-def _crossing(cost: Callable[[float], float], start: float, budget: float, *, up: bool, stop: float = inf) -> float:
+def _find_crossing(cost: Callable[[float], float], start: float, budget: float, *, up: bool, stop: float = inf) -> float:
     """The end of where a convex cost that is 0 at `start` stays within the budget, above or below it, rounded outwards."""
     inside, step = start, max(1.0, start)
     outside = start + step if up else stop

@@ -116,7 +116,7 @@ def _request(requests: Mapping[str, Plan], name: str) -> Plan:
 
 def _names_in(plan: Plan) -> list[str]:
     """The names of tables and columns that a release of the plan has."""
-    groups = [group.column for group in plan.group_by]
+    groups = [name for group in plan.group_by for name in group.names]
     numbers = [f"{name}{end}" for one in plan.answered for name in outputs(one) for end in ("", "_low", "_high")]
     tables = [(one.name, table) for one in plan.answered for table in groupings_of(one)]
     frames = ["_".join([name, *(group.column for group in table)]) for name, table in tables]
@@ -160,7 +160,7 @@ def outline(called: tuple[str, str], plan: Plan, texts: Sequence[About] = ()) ->
 
 def _queries(plan: Plan) -> list[str]:
     """The words of every query of the plan, in a release without exact totals."""
-    recipes = recipes_of(Asked(plan, plan.facts, None))
+    recipes = recipes_of(Asked(plan, plan.facts, None), "squares")
     return [query.words() for query in dict.fromkeys(query for one in recipes for query, _ in one.queries)]
 
 

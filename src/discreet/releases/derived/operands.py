@@ -23,7 +23,7 @@ from discreet.releases.derived.reading import Printed, Published, bounds_of, num
 from discreet.releases.document import Release
 from discreet.releases.labelled import unit_of
 
-__all__ = ["Key", "Numbers", "Quantity", "check_units", "constants", "label_of", "numbers"]
+__all__ = ["Key", "Numbers", "Quantity", "check_units", "constants", "label_of", "numbers", "public_sums"]
 
 Key = tuple[str | None, ...]
 """The labels of a group, as texts; None for the group of nulls."""
@@ -116,7 +116,7 @@ def numbers(
         cells = {key: number for key, (_, number) in rows.items()}
     else:
         kept = tuple(name for name in kept if name not in fixed)
-        left, cells = kept, _add_up(left, rows, kept, _public_sums(document, chosen))
+        left, cells = kept, _add_up(left, rows, kept, public_sums(document, chosen))
     quantity = _quantity(document, chosen, {*kept, *fixed}, release.about)
     return Numbers(left, cells, quantity, _source(release, document, chosen, by, fixed))
 
@@ -274,7 +274,7 @@ def _sum(rows: Sequence[_Row], public: Mapping[frozenset[int], int]) -> Linear:
     return added
 
 
-def _public_sums(document: Mapping[str, Any], chosen: str) -> dict[frozenset[int], int]:
+def public_sums(document: Mapping[str, Any], chosen: str) -> dict[frozenset[int], int]:
     """The sums over rows of the table that are public without noise, by the places of the rows; of counts of rows alone."""
     line = outputs_of(document)[chosen]
     if line["statistic"] != "count" or (line["column"] is not None and line.get("counts") != "rows"):
@@ -321,7 +321,7 @@ def _preparation(plan: Mapping[str, Any], read: Collection[str | None], used: Co
     return {"declared": declared, "groups": groups, "steps": steps, "dropped": dropped}
 
 
-def _sampling(document: Mapping[str, Any], chosen: str) -> dict[str, Any]:
+def _sampling_of(document: Mapping[str, Any], chosen: str) -> dict[str, Any]:
     """The sampling of the rows and the bounds of the column; None where the rows were not sampled.
 
     The rate is the one that the draw uses, a multiple of 2^-64; None where the number of rows of the table is private.
@@ -350,6 +350,6 @@ def _source(
         "by": None if by is None else list(by),
         "at": dict(fixed),
         "covers": document["interval"]["covers"],
-        **_sampling(document, chosen),
+        **_sampling_of(document, chosen),
         "words": f"{chosen} of '{document['name']}'{places}{added}",
     }

@@ -28,7 +28,7 @@ _ATTRIBUTES = ("LOWER_BOUND", "UPPER_BOUND", "QUALITY", "OBS_STATUS", "CONF_STAT
 
 def _files(document: Mapping[str, Any], about: About, wishes: Wishes, _: str) -> Mapping[str, bytes]:
     sheet = find_sheet(document, about, wishes.digits, wishes.frame)
-    lines = [_heading(sheet), *_rows(document, about, sheet)]
+    lines = [_write_heading(sheet), *_rows(document, about, sheet)]
     text = "".join(",".join(_quote(cell, wishes) for cell in line) + "\r\n" for line in lines)
     return {"": text.encode(ENCODINGS[wishes.encoding])}
 
@@ -38,7 +38,7 @@ def _quote(text: str, wishes: Wishes) -> str:
     return '"{}"'.format(shown.replace('"', '""')) if any(char in shown for char in '",\r\n') else shown
 
 
-def _heading(sheet: Sheet) -> list[str]:
+def _write_heading(sheet: Sheet) -> list[str]:
     taken = (*_FIXED, _INDICATOR, "OBS_VALUE", *_ATTRIBUTES)
     ids = unique([concept_id(one.column) for one in sheet.groups], taken)
     groups = [_both(code, one.title, one.column) for code, one in zip(ids, sheet.groups, strict=True)]

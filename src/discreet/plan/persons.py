@@ -1,0 +1,168 @@
+"""Requests on a table of persons: what is refused, and the scan that answers the others (docs/proofs/persons.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from discreet.cube.persons import PersonKey, PersonScan
+from discreet.cube.value_paths import CategoryPath, KeyAxis, Path, path_of
+from discreet.domain.bounds import MOST_GROUPS
+from discreet.domain.codes import NULL
+from discreet.domain.groups import BinGroup, Group, Label, group_labels
+from discreet.domain.neighbours import person_of
+from discreet.domain.steps import CategoryFacts, Impute, TableFacts, Where, WhereIn, conditions_of, facts_of
+from discreet.errors import InternalError, PlanError
+from discreet.exact.figures import enumerate_texts
+from discreet.plan.layout import Layout, Request
+from discreet.plan.recorded import Original
+from discreet.plan.shown import find_dropped
+from discreet.plan.sizes import MOST_WHOLE_CELLS
+from discreet.statistics.base import Statistic
+from discreet.statistics.persons import Persons, of_persons
+
+__all__ = ["check_persons", "person_layout"]
+
+
+class Asking(Request, Protocol):
+    """A request that says whose null groups it drops, and whether it is about the table as recorded."""
+
+    @property
+    def statistics(self) -> tuple[Statistic, ...]:
+        """The statistics that are asked for."""
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """The columns whose null groups this request drops."""
+
+    @property
+    def target(self) -> Original | None:
+        """The wish for intervals of the table as recorded."""
+
+
+def check_persons(request: Asking, facts: TableFacts) -> None:
+    """Checks that a request on a table of persons is one whose answers have a proved bound for each person.
+
+    Raises:
+        PlanError: a bound is missing, or stands on a table of rows; a step, a statistic or intervals that have no such
+            bound yet. The message names what to write instead.
+    """
+    person = person_of(request.neighbours)
+    if person is None:
+        if facts.bound is not None:
+            raise PlanError(
+                "bound(): bounds what one person counts for, and the table does not say whose row is whose; declare "
+                'AddRemove(person="…") with an Identifier in the schema, or leave the bound out'
+            )
+        return
+    _check_steps(request)
+    for statistic in request.statistics:
+        _check_statistic(statistic)
+    _check_bound(request, facts, person)
+    cells = 1
+    for group in request.group_by:
+        cells *= len(group_labels(group, facts))
+    if cells > MOST_WHOLE_CELLS:
+        raise PlanError(
+            f"group_by: {cells} cells of persons are more than {MOST_WHOLE_CELLS}, the most for a table of persons; "
+            "group by fewer columns, or by coarser bins"
+        )
+
+
+def _check_steps(request: Asking) -> None:
+    for step in request.steps:
+        if isinstance(step, Impute):
+            raise PlanError(
+                f"impute('{step.column}'): draws values row by row, and a person may have any number of rows; leave it "
+                "out: null is a group of its own"
+            )
+    if request.facts.drawn is not None:
+        raise PlanError(
+            "resize(), sample(): draw rows, and what is protected here are all rows of a person; leave the step out, and "
+            "bound what one person counts for: bound(groups=…, rows=…)"
+        )
+    if request.target is not None:
+        raise PlanError("original(): has no intervals for a table of persons; leave it out")
+
+
+def _check_statistic(statistic: Statistic) -> None:
+    known = [kind.word for kind in of_persons()]
+    if type(statistic.kind) not in of_persons():
+        raise PlanError(
+            f"statistic '{statistic.name}': {statistic.kind.word} has no bound for all rows of a person yet; a table with "
+            f"person= answers {enumerate_texts([f'{word}()' for word in known])}"
+        )
+    if statistic.column is not None:
+        raise PlanError(
+            f"{statistic.kind.word}('{statistic.column}'): counts rows where a column is known, which has no bound for all "
+            f"rows of a person yet; ask for {statistic.kind.word}()"
+        )
+
+
+def _check_bound(request: Asking, facts: TableFacts, person: str) -> None:
+    bound, counts_rows = facts.bound, any(not isinstance(one.kind, Persons) for one in request.statistics)
+    missing = [*_missing(bound is None or bound.groups is None, bool(request.group_by), "groups=8")]
+    missing += _missing(bound is None or bound.rows is None, counts_rows, "rows=3")
+    if missing:
+        raise PlanError(
+            f"bound(): one '{person}' can have any number of rows in any number of groups; state what one person counts for "
+            f"before group_by() or agg(), such as bound({', '.join(missing)})"
+        )
+
+
+def _missing(lacks: bool, needs: bool, example: str) -> Iterator[str]:  # noqa: FBT001
+    if lacks and needs:
+        yield example
+
+
+# The scan -----------------------------------------------------------------------------------------------------------------
+
+
+def person_layout(request: Asking, person: str) -> Layout:
+    """The one scan of a request on a table of persons."""
+    labels = tuple(group_labels(group, request.facts) for group in request.group_by)
+    scan = _scan_of(request, person, labels)
+    return Layout((), labels, scan.cells, "", scan)
+
+
+def _scan_of(request: Asking, person: str, labels: tuple[tuple[Label, ...], ...]) -> PersonScan:
+    start = facts_of(request.schema, request.neighbours)
+    hidden = find_dropped(request.schema, request.dropped)
+
+    def path(name: str) -> Path:
+        return path_of(name, request.steps, start)
+
+    keys = tuple(_key(group, path(group.column), request.facts, drops=group.column in hidden) for group in request.group_by)
+    tests = tuple(_test(step, path(step.column)) for step in conditions_of(request.steps))
+    sizes = tuple(len(one) for one in labels)
+    bound = request.facts.bound
+    groups = MOST_GROUPS if bound is None or bound.groups is None else bound.groups
+    rows = 1 if bound is None or bound.rows is None else bound.rows
+    scan = PersonScan(person, keys, sizes, tests, groups, rows)
+    if bound is None and scan.cells > 1:
+        raise InternalError("a request with groups has a bound")
+    return scan
+
+
+def _key(group: Group, path: Path, facts: TableFacts, *, drops: bool) -> PersonKey:
+    """The places of a group's labels. Null, the last one, is a place unless it is not printed."""
+    known = facts[group.column]
+    if isinstance(group, BinGroup):
+        places = len(group.labels)
+        return PersonKey(KeyAxis(path, group.edges), 1, places, places if known.nullable and not drops else None)
+    if not isinstance(path, CategoryPath) or not isinstance(known, CategoryFacts):
+        raise InternalError(f"column '{group.column}' is not categorical")
+    place_of = {code: place for place, code in enumerate(known.kept)}
+    last = len(place_of)
+    targets = tuple(NULL if target == NULL else place_of.get(target, last) for target in path.targets)
+    own = CategoryPath(path.name, path.column, targets, NULL, ())
+    return PersonKey(KeyAxis(own), 0, last, last if known.nullable and not drops else None)
+
+
+def _test(step: Where | WhereIn, path: Path) -> KeyAxis:
+    """An axis whose label is 1 exactly where the condition holds."""
+    if isinstance(step, Where):
+        return KeyAxis(path, (step.low, step.high + 1))
+    if not isinstance(path, CategoryPath):
+        raise InternalError(f"column '{step.column}' is not categorical")
+    return KeyAxis(CategoryPath(path.name, path.column, tuple(int(code in step.kept) for code in path.targets), 0, ()))

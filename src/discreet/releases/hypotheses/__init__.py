@@ -1,0 +1,30 @@
+"""Tests of hypotheses on released numbers, with p-values that are valid with noise and for every number of rows.
+
+All of it is a function of release documents and of public draws: no rows, no ledger, no charge. The theorems are in
+docs/proofs/tests.md.
+
+* `bounded_means`: Equality of the means of bounded values in two groups, from noisy sums and counts, for every number of
+  rows
+* `crossed`: The table of noisy counts that a test reads in a release: its cells, the law of their noise, and the sums
+  that are exact
+* `differences`: The difference of two proportions: is the share of rows with a label the same in two groups? By a table
+  of two by two
+* `estimated_margins`: Independence where margins are noisy: the p-values of all margins that the noise leaves possible,
+  and their largest
+* `given_margins`: Independence beside exact margins: under the hypothesis the law of the published table is known
+  completely
+* `independence`: Independence of two columns, from released counts: beside exact margins, and where margins are noisy
+* `lattices`: The noise of a table beside its exact margins, as the document states it: its law, and independent draws of
+  it
+* `masses`: Probabilities of counts and of weighted sums of noises in double precision, each with a bound of what it
+  leaves out
+* `means`: The means of a column in several groups: are they equal? From released sums and counts; assumed are bounds
+  alone
+* `proportions`: One proportion: is the share of rows with some labels a given number? Of a public or a noisy number of
+  rows
+* `result`: The result of a test: a p-value that is never below the truth, with its hypothesis and what it takes for
+  granted
+* `search`: The smallest level at which a test with nuisance parameters rejects, by branch and bound over a noise-aware
+  box of them
+* `tables`: Independent tables with given margins under independence, drawn from the random bits of the system
+"""

@@ -1,0 +1,288 @@
+"""Every engine that adds up persons has the integers of the reference, whatever the order, threads or collations."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+import pytest
+
+import discreet as dp
+from discreet.cube.cube import Cube
+from discreet.engines import Limits, open_source
+from discreet.engines import persons as statements
+from discreet.engines.base import ColumnType, totals_of_persons
+from discreet.engines.reference import ReferenceEngine
+from discreet.errors import SourceError
+from discreet.plan.plan import Plan
+
+SCHEMA = dp.Schema(
+    visitor=dp.Identifier(),
+    shop=dp.Category(["a", "b", "c"]),
+    amount=dp.Number(0, 10, step="0.5"),
+    day=dp.Date("2026-01-01", "2026-12-31"),
+    member=dp.Category([True, False]),
+)
+TABLE = dp.Table(SCHEMA, dp.AddRemove(person="visitor"))
+COLUMNS = ("visitor", "shop", "amount", "day", "member")
+IDS: dict[str, tuple[ColumnType, list[Any]]] = {
+    "integers": (ColumnType("integer", "BIGINT"), [None, 0, 1, -1, 2**62, *range(5, 40)]),
+    "texts": (
+        ColumnType("text", "VARCHAR"),
+        [None, "", "a", "A", "a ", "\u00e9", "e\u0301", *"0123456789"],
+    ),
+    "days": (ColumnType("date", "DATE"), [None, *(dt.date(2026, 1, 1 + k) for k in range(20))]),
+}
+PLANS: dict[str, Plan] = {
+    "persons": TABLE.agg(dp.persons()),
+    "rows": TABLE.bound(rows=2).agg(dp.count(), dp.persons()),
+    "one group": TABLE.bound(groups=1, rows=1).group_by("shop").agg(dp.persons(), dp.count()),
+    "two groups": TABLE.bound(groups=2, rows=3).group_by("shop", "member").agg(dp.persons(), dp.count()),
+    "all groups": TABLE.bound(groups=50, rows=3).group_by("shop", "member").agg(dp.persons(), dp.count()),
+    "bins and conditions": TABLE.where({"amount": (1, 8), "shop": ["a", "b"]})
+    .clamp({"day": ("2026-02-01", "2026-11-30")})
+    .bound(groups=2, rows=2)
+    .group_by("shop", dp.bins("amount", [0, 2, 5, 7]), dp.bins("day", step="quarter"))
+    .agg(dp.persons(), dp.count()),
+    "nulls dropped": TABLE.clamp({"shop": ["b", "c"]})
+    .bound(groups=1, rows=2)
+    .group_by("shop", "member", nulls={"shop": "drop"})
+    .agg(dp.persons(), dp.count()),
+}
+FIRST, DAYS = dt.date(2025, 12, 20), 400
+
+
+def rows_of(ids: Sequence[Any], seed: int, count: int = 600) -> list[tuple[Any, ...]]:
+    chosen = random.Random(seed)  # noqa: S311
+    return [
+        (
+            chosen.choice(ids),
+            chosen.choice(["a", "b", "c", "zz", None]),
+            chosen.choice([None, -3.0, 0.0, 0.74, 1.0, 4.5, 6.25, 7.0, 99.0]),
+            chosen.choice([None, FIRST + dt.timedelta(days=chosen.randrange(DAYS))]),
+            chosen.choice([None, True, False]),
+        )
+        for _ in range(count)
+    ]
+
+
+def frame_of(rows: Sequence[tuple[Any, ...]], kind: ColumnType) -> pl.DataFrame:
+    types = {"integer": pl.Int64, "text": pl.String, "date": pl.Date}
+    schema = dict(zip(COLUMNS, (types[kind.kind], pl.String, pl.Float64, pl.Date, pl.Boolean), strict=True))
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def as_frame(frame: pl.DataFrame, _folder: Path) -> Any:
+    return frame
+
+
+def as_arrow(frame: pl.DataFrame, _folder: Path) -> Any:
+    return frame.to_arrow()
+
+
+def as_parquet(frame: pl.DataFrame, folder: Path) -> Any:
+    """Several files, so that the rows of a person are in more than one."""
+    for place in range(3):
+        frame[place::3].write_parquet(folder / f"part-{place}.parquet", row_group_size=50)
+    return str(folder / "*.parquet")
+
+
+def as_relation(frame: pl.DataFrame, _folder: Path) -> Any:
+    return duckdb.connect().sql("SELECT * FROM frame")
+
+
+def as_database(frame: pl.DataFrame, folder: Path) -> Any:
+    """A column of texts with a collation under which "a" and "A" are equal."""
+    with duckdb.connect(str(folder / "visits.duckdb")) as connection:
+        connection.execute("CREATE TABLE visits AS SELECT * FROM frame")
+        if frame["visitor"].dtype == pl.String:
+            connection.execute("ALTER TABLE visits ALTER visitor TYPE VARCHAR COLLATE NOCASE")
+    return f"{folder / 'visits.duckdb'}::visits"
+
+
+def as_csv(frame: pl.DataFrame, folder: Path) -> Any:
+    """Texts in several files, which are read one after the other: a person has rows in more than one."""
+    for place in range(3):
+        frame[place::3].write_csv(folder / f"part-{place}.csv")
+    return str(folder / "*.csv")
+
+
+SOURCES: dict[str, Callable[[pl.DataFrame, Path], Any]] = {
+    "frame": as_frame,
+    "arrow": as_arrow,
+    "parquet": as_parquet,
+    "relation": as_relation,
+    "database": as_database,
+    "csv": as_csv,
+}
+
+
+def totals(engine: Any, plan: Plan) -> list[tuple[Any, ...]]:
+    scan = plan.layout.persons
+    assert scan is not None
+    cube: Cube = totals_of_persons(engine, scan)
+    return list(zip(cube.keys[:, 0].tolist(), cube.rows.tolist(), cube.sums.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("ids", IDS)
+def test_every_source_answers_as_the_reference(source: str, ids: str, tmp_path: Path) -> None:
+    kind, values = IDS[ids]
+    rows = rows_of([None if source == "csv" and value == "" else value for value in values], 1)
+    header = dict(
+        zip(
+            COLUMNS,
+            (kind, *(ColumnType(*one) for one in (("text", ""), ("float", ""), ("date", ""), ("boolean", "")))),
+            strict=True,
+        )
+    )
+    reference = ReferenceEngine(header, rows)
+    engine = open_source(SOURCES[source](frame_of(rows, kind), tmp_path), SCHEMA)
+    try:
+        for name, plan in PLANS.items():
+            assert totals(engine, plan) == totals(reference, plan), name
+    finally:
+        engine.close()
+
+
+def test_neither_order_nor_threads_change_an_integer() -> None:
+    kind, values = IDS["texts"]
+    rows = rows_of(values, 2)
+    shuffled = [*rows]
+    random.Random(3).shuffle(shuffled)  # noqa: S311
+    one, other = (
+        open_source(frame_of(some, kind), SCHEMA, Limits(threads=threads)) for some, threads in ((rows, 1), (shuffled, 4))
+    )
+    for plan in PLANS.values():
+        assert totals(one, plan) == totals(other, plan)
+
+
+def test_a_text_that_parquet_cannot_tell_apart_is_no_person(tmp_path: Path) -> None:
+    """Bytes that are not UTF-8 are read as question marks, and two persons must never become one."""
+    frame = frame_of([("x?", "a", 1.0, None, True), ("x", "a", 1.0, None, True)], IDS["texts"][0])
+    frame.write_parquet(tmp_path / "visits.parquet")
+    plan = PLANS["persons"]
+    assert totals(open_source(str(tmp_path / "visits.parquet"), SCHEMA), plan)[0][1] == 1
+    assert totals(open_source(frame, SCHEMA), plan)[0][1] == 2
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("p IS NOT NULL", "true"),  # null ids kept
+        ("GROUP BY p, ", "GROUP BY "),  # persons merged
+        ("k0 BETWEEN", "NOT k0 BETWEEN"),  # rows outside of every group
+    ],
+)
+def test_a_statement_that_counts_otherwise_is_noticed(right: str, wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    literal, found = statements.person_rows_sql, list[bool]()
+
+    def mutant(*given: Any) -> str:
+        statement = literal(*given)
+        found.append(right in statement)
+        if wrong == "GROUP BY ":
+            return statement.replace(right, wrong).replace("SELECT p, ", "SELECT 0 AS p, ", 1)
+        return statement.replace(right, wrong)
+
+    _assert_noticed(mutant, literal, monkeypatch, "person_rows_sql")
+    assert any(found)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("AS c FROM discreet_parts GROUP BY p", "AS c FROM discreet_parts GROUP BY p, cell"),  # not the groups of a person
+        ("coalesce(w0, 0)", "1024"),  # nobody is shrunk
+        ("(9, 482, ", "(9, 483, "),  # a weight that is rounded up
+        ("WHEN n > 3 THEN 3", "WHEN n > 3 THEN n"),  # all rows count
+    ],
+)
+def test_totals_that_weigh_otherwise_are_noticed(right: str, wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    literal, found = statements.person_totals_sql, list[bool]()
+
+    def mutant(*given: Any) -> str:
+        statement = literal(*given)
+        found.append(right in statement)
+        return statement.replace(right, wrong)
+
+    _assert_noticed(mutant, literal, monkeypatch, "person_totals_sql")
+    assert any(found)
+
+
+def _assert_noticed(mutant: Any, literal: Any, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """The integers of two plans in which everything matters are others."""
+    from discreet.engines.duckdb import persons
+
+    kind, values = IDS["integers"]
+    engine, plans = open_source(frame_of(rows_of(values, 4), kind), SCHEMA), [PLANS["two groups"], PLANS["all groups"]]
+    right = [totals(engine, plan) for plan in plans]
+    assert getattr(persons, name) is literal
+    monkeypatch.setattr(persons, name, mutant)
+    assert [totals(engine, plan) for plan in plans] != right
+
+
+@pytest.mark.parametrize(
+    ("values", "rule"),
+    [([1.0, 2.5], "Identifier"), ([True, False], "Identifier"), ([dt.datetime(2026, 1, 1, tzinfo=dt.UTC)], "Identifier")],
+)
+def test_ids_whose_equality_is_not_exact_are_refused(values: list[Any], rule: str) -> None:
+    frame = pl.DataFrame({"visitor": values, "shop": ["a"] * len(values)})
+    with pytest.raises(SourceError, match=rule):
+        open_source(frame, dp.Schema(visitor=dp.Identifier(), shop=dp.Category(["a"])))
+
+
+def test_moments_that_are_read_as_days_are_no_ids(tmp_path: Path) -> None:
+    """A driver gives timestamps in milliseconds as days: all persons of one day would be one."""
+    moments = [dt.datetime(2026, 1, 1, 9, tzinfo=dt.UTC), dt.datetime(2026, 1, 1, 10, tzinfo=dt.UTC)]
+    frame = pl.DataFrame({"visitor": moments, "shop": ["a", "a"]})
+    frame.with_columns(pl.col("visitor").dt.replace_time_zone(None).cast(pl.Datetime("ms"))).write_parquet(
+        tmp_path / "v.parquet"
+    )
+    with pytest.raises(SourceError, match="Identifier"):
+        open_source(str(tmp_path / "v.parquet"), dp.Schema(visitor=dp.Identifier(), shop=dp.Category(["a"])))
+
+
+def test_a_source_without_the_identifier_is_refused() -> None:
+    with pytest.raises(SourceError, match="visitor"):
+        open_source(pl.DataFrame({"shop": ["a"]}), dp.Schema(visitor=dp.Identifier(), shop=dp.Category(["a"])))
+
+
+def test_an_engine_that_cannot_add_up_persons_is_refused_by_name(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "visits.sqlite") as database:
+        database.execute("CREATE TABLE visits (visitor INTEGER, shop TEXT)")
+    with pytest.raises(SourceError, match="Parquet"):
+        open_source(f"{tmp_path / 'visits.sqlite'}::visits", dp.Schema(visitor=dp.Identifier(), shop=dp.Category(["a"])))
+
+
+def test_cells_of_a_csv_file_are_ids_unless_they_are_empty_or_cannot_be_told_apart(tmp_path: Path) -> None:
+    """Two bytes that are not UTF-8 are read as the same character: two persons must never become one."""
+    rows = b'visitor;amount\n1;1,5\n01;1,5\n"1";0,5\n;1,5\n a;2\na;2\n\xff;3\n\xfe;3\n"x;y";3\n'
+    path = tmp_path / "visits.csv"
+    path.write_bytes(rows)
+    source = dp.CsvFiles(str(path), separator=";", decimal=",")
+    schema = dp.Schema(visitor=dp.Identifier(), amount=dp.Number(0, 10, step="0.5"))
+    table = dp.Table(schema.read_as(source.format), dp.AddRemove(person="visitor"))
+    engine = open_source(source, schema.read_as(source.format))
+    plan = table.where({"amount": ("0.5", 3)}).bound(rows=1).agg(dp.persons(), dp.count())
+    assert totals(engine, plan) == [(0, 5, [5, 5, 5, 5])]  # "1" twice, "01", " a", "a" and "x;y"
+
+
+def test_a_source_without_rows_has_no_persons(tmp_path: Path) -> None:
+    (tmp_path / "visits.csv").write_text("visitor,shop\n")
+    engine = open_source(str(tmp_path / "visits.csv"), dp.Schema(visitor=dp.Identifier(), shop=dp.Category(["a", "b", "c"])))
+    plan = dp.Table(dp.Schema(visitor=dp.Identifier(), shop=dp.Category(["a", "b", "c"])), dp.AddRemove(person="visitor"))
+    assert totals(engine, plan.bound(groups=1).group_by("shop").agg(dp.persons())) == []
+
+
+def test_a_folder_whose_names_give_values_is_refused(tmp_path: Path) -> None:
+    part = tmp_path / "visits" / "shop=a"
+    part.mkdir(parents=True)
+    pl.DataFrame({"visitor": [1]}).write_parquet(part / "rows.parquet")
+    with pytest.raises(SourceError, match="add up persons"):
+        open_source(str(tmp_path / "visits"), dp.Schema(visitor=dp.Identifier(), shop=dp.Category(["a"])))

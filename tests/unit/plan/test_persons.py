@@ -1,0 +1,200 @@
+"""Requests on a table of persons: what is refused, in which words, before anything is read; and what a plan says."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.builders import plan_text, session_over
+
+import discreet as dp
+from discreet.audit import audit
+from discreet.domain.neighbours import AddRemovePersons, find_relation, neighbours_of, relations
+from discreet.errors import ArgumentError, BudgetExceeded, DiscreetError, InternalError, LedgerError, PlanError
+from discreet.pages.explain import explain
+from discreet.pages.report.page import render
+from discreet.planfile.read import load_plan
+
+SCHEMA = dp.Schema(visitor=dp.Identifier(), shop=dp.Category(["a", "b"]), amount=dp.Number(0, 100))
+PERSONS = dp.AddRemove(person="visitor")
+TABLE = dp.Table(SCHEMA, PERSONS)
+BOUND = TABLE.bound(groups=2, rows=3)
+FRAME = pl.DataFrame({"visitor": ["x", "x", "y", None], "shop": ["a", "b", "a", "a"], "amount": [1, 2, 3, 4]})
+REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
+    "groups without a bound": (lambda: TABLE.group_by("shop").agg(dp.persons()), "bound(groups=8)"),
+    "rows without a bound": (lambda: TABLE.agg(dp.count()), "bound(rows=3)"),
+    "both without a bound": (lambda: TABLE.group_by("shop").agg(dp.count()), "bound(groups=8, rows=3)"),
+    "rows without a number of rows": (lambda: TABLE.bound(groups=2).group_by("shop").agg(dp.count()), "bound(rows=3)"),
+    "groups without a number of groups": (lambda: TABLE.bound(rows=2).group_by("shop").agg(dp.count()), "bound(groups=8)"),
+    "a step after the bound": (lambda: BOUND.where({"amount": (1, 2)}), "bound() is the last step"),
+    "two bounds": (lambda: BOUND.bound(groups=1), "bound() is the last step"),
+    "an empty bound": (TABLE.bound, "takes a number of groups"),
+    "too many groups": (lambda: TABLE.bound(groups=4097), "4,096"),
+    "no rows": (lambda: TABLE.bound(rows=0), "at least 1"),
+    "half a group": (lambda: TABLE.bound(groups="2"), "whole number"),
+    "the identifier as a group": (lambda: BOUND.group_by("visitor").agg(dp.persons()), "Identifier"),
+    "the identifier as a condition": (lambda: TABLE.where({"visitor": (1, 2)}), "Identifier"),
+    "the identifier as a statistic": (lambda: BOUND.agg(dp.mean("visitor")), "persons()"),
+    "a mean": (lambda: BOUND.agg(dp.mean("amount", nulls="skip")), "answers persons() and count()"),
+    "a median": (lambda: BOUND.agg(dp.median("amount", nulls="skip")), "answers persons() and count()"),
+    "a histogram": (lambda: BOUND.agg(dp.histogram("amount", [0, 50, 100])), "answers persons() and count()"),
+    "tables": (lambda: BOUND.agg(dp.tables(["shop"])), "answers persons() and count()"),
+    "known values": (lambda: BOUND.agg(dp.count("amount")), "ask for count()"),
+    "imputation": (lambda: TABLE.impute({"amount": dp.Uniform()}).bound(rows=1).agg(dp.count()), "leave it out"),
+    "a resize": (lambda: TABLE.resize(10).agg(dp.persons()), "leave the step out"),
+    "a sample": (lambda: TABLE.sample("1/10").agg(dp.persons()), "leave the step out"),
+    "the table as recorded": (lambda: BOUND.agg(dp.count()).original(), "leave it out"),
+    "a bound of a table of rows": (
+        lambda: dp.Table(dp.Schema(shop=SCHEMA["shop"]), dp.AddRemove()).bound(rows=1).agg(dp.count()),
+        "AddRemove(person=",
+    ),
+    "persons of a table of rows": (
+        lambda: dp.Table(dp.Schema(shop=SCHEMA["shop"]), dp.AddRemove()).agg(dp.persons()),
+        "ask for count()",
+    ),
+    "a relation without its identifier": (
+        lambda: dp.Table(dp.Schema(shop=SCHEMA["shop"]), PERSONS).agg(dp.persons()),
+        "visitor=Identifier()",
+    ),
+    "a category as the person": (
+        lambda: dp.Table(SCHEMA, dp.AddRemove(person="shop")).agg(dp.persons()),
+        "shop=Identifier()",
+    ),
+    "an identifier without its relation": (
+        lambda: dp.Table(SCHEMA, dp.AddRemove()).agg(dp.count()),
+        "AddRemove(person='visitor')",
+    ),
+    "a declared number of rows beside": (lambda: dp.AddRemove(2, person="visitor"), "leave rows_per_person"),
+    "a secret sample beside": (lambda: dp.AddRemove(sampled=dp.Poisson("1/2"), person="visitor"), "sampled out"),
+    "no name": (lambda: dp.AddRemove(person=""), "name of a column"),
+    "a query": (lambda: SCHEMA.select("SELECT shop, amount FROM source"), "leave the query out"),
+    "exact totals": (lambda: session_over(FRAME, SCHEMA, neighbours=PERSONS, invariants=dp.Totals("shop")), "ReplaceOne"),
+    "the number of rows": (
+        lambda: session_over(FRAME, SCHEMA, neighbours=PERSONS).estimate_rows(spend="0.1"),
+        "release persons()",
+    ),
+    "assumptions": (
+        lambda: session_over(FRAME, SCHEMA, neighbours=PERSONS).quote(BOUND.agg(dp.count()), spend="0.1").assuming(rows=5),
+        "compare quotes of several bounds",
+    ),
+    "an audit": (lambda: audit(BOUND.agg(dp.count()), dp.PureDP(1), runs=1000), "docs/proofs/persons.md"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_has_no_proved_bound_is_refused_with_the_next_step(what: str) -> None:
+    asked, said = REFUSED[what]
+    with pytest.raises(DiscreetError) as refused:
+        asked()
+    assert said in str(refused.value)
+
+
+def test_a_bound_is_part_of_the_plan_and_of_its_digest() -> None:
+    one, other = (TABLE.bound(groups=groups, rows=1).group_by("shop").agg(dp.count()) for groups in (1, 2))
+    assert one.digest != other.digest
+    assert one.used_digest != other.used_digest
+    assert pickle.loads(pickle.dumps(one)) == one
+    assert one.facts.bound is not None
+
+
+def test_the_relation_is_read_back_and_is_one_of_persons() -> None:
+    assert type(PERSONS) is AddRemovePersons
+    assert neighbours_of(PERSONS.to_json()) == PERSONS == pickle.loads(pickle.dumps(PERSONS))
+    assert dp.AddRemove() != PERSONS
+    assert dp.AddRemove(2).rows_per_person == 2
+    assert pickle.loads(pickle.dumps(SCHEMA)) == SCHEMA != dp.Schema(shop=SCHEMA["shop"], amount=SCHEMA["amount"])
+
+
+def test_a_release_states_all_rows_of_one_person() -> None:
+    with session_over(FRAME, SCHEMA, neighbours=PERSONS, budget=dp.PureDP(10**7)) as session:
+        request = session.table.bound(groups=1, rows=1).group_by("shop").agg(dp.persons(), dp.count())
+        release = session.release(request, spend=10**6, name="by shop")
+        assert release.table["persons"].round(3).to_list() == [1.5, 0.5, 0.0]
+        assert release.table["count"].round(3).to_list() == [1.5, 0.5, 0.0]
+        whole = session.release(session.table.agg(dp.persons()), spend=10**6, name="all")
+    assert whole.table["persons"].to_list() == [2]
+    assert release.guarantee.relation == "add-remove-persons"
+    assert str(release.guarantee).startswith("When all rows of one person are added or removed: ")
+    assert "one record" not in str(release.guarantee)
+    assert "each counted as the bound says" in release.document["interval"]["covers"]
+    page = render(release)
+    for secret in ("x", "y"):
+        assert f">{secret}<" not in page
+    assert "all rows of one person added or removed" in page
+    with pytest.raises(ArgumentError, match="none"):
+        dp.consistent(release)
+
+
+def test_the_relation_has_words_of_its_own() -> None:
+    for words in ("word", "about", "compared", "guess", "holds"):
+        assert getattr(AddRemovePersons, words) not in {getattr(kind, words) for kind in relations()}
+    assert find_relation(AddRemovePersons.word) is AddRemovePersons
+    with pytest.raises(InternalError):
+        AddRemovePersons("visitor").of_size(3)
+
+
+def test_an_explanation_speaks_of_a_person() -> None:
+    with session_over(FRAME, SCHEMA, neighbours=PERSONS) as session:
+        said = str(explain(session.quote(BOUND.group_by("shop").agg(dp.count()), spend="0.5")))
+    assert "A person appears or disappears with all rows." in said
+    assert "differ in all rows of one person" in said
+    assert "when one row differs" not in said
+
+
+def test_the_ledger_freezes_who_is_a_person(tmp_path: Path) -> None:
+    path = tmp_path / "visits.ledger"
+    with session_over(FRAME, SCHEMA, neighbours=PERSONS, ledger=path) as session:
+        session.release(session.table.agg(dp.persons()), spend="0.1", name="all")
+    wider = dp.Schema({**SCHEMA.columns, "day": dp.Number(0, 6), "visitor": dp.Identifier()})
+    with session_over(FRAME.with_columns(day=1), wider, neighbours=PERSONS, ledger=path) as session:
+        assert session.spent == dp.PureDP("0.1")
+    rows, twin = dp.Schema(dict(SCHEMA.columns)), dp.Schema({**SCHEMA.columns, "other": dp.Identifier()})
+    for schema, neighbours in ((rows, dp.AddRemove()), (twin, dp.AddRemove(person="other"))):
+        with pytest.raises(LedgerError):
+            session_over(FRAME.with_columns(other=1), schema, neighbours=neighbours, ledger=path)
+
+
+def test_what_does_not_fit_is_refused_and_nothing_is_spent() -> None:
+    with session_over(FRAME, SCHEMA, neighbours=PERSONS) as session:
+        with pytest.raises(BudgetExceeded):
+            session.release(session.table.agg(dp.persons()), spend=2, name="all")
+        with pytest.raises(PlanError):
+            session.release(session.table.group_by("shop").agg(dp.persons()), spend=1, name="all")
+        assert session.spent == dp.PureDP(0) or session.remaining == session.budget
+
+
+PLAN = plan_text("persons")
+
+
+def test_a_plan_file_says_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN)
+    plan = load_plan(path)
+    assert plan.neighbours == PERSONS
+    assert plan.orders[0].request == BOUND.group_by("shop").agg(dp.persons(), dp.count())
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"),
+    [
+        ('person = "visitor"\n', "", "AddRemove(person='visitor')"),
+        ('person = "visitor"', 'person = "shop"', "shop=Identifier()"),
+        ('person = "visitor"', 'person = "visitor"\nrows_per_person = 2', "leave rows_per_person"),
+        ("bound = { groups = 2, rows = 3 }\n", "", "bound(rows=3)"),
+        ("rows = 3", "rows = 0", "at least 1"),
+        ("rows = 3", "row = 3", "rows"),
+        ('"persons", "count"', '{ mean = "amount" }', "persons"),
+        ('group_by = ["shop"]', 'group_by = ["visitor"]', "Identifier"),
+    ],
+)
+def test_a_plan_file_that_is_wrong_is_refused_at_its_place(right: str, wrong: str, said: str, tmp_path: Path) -> None:
+    assert right in PLAN
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN.replace(right, wrong))
+    with pytest.raises(PlanError) as refused:
+        load_plan(path)
+    assert said in str(refused.value)
