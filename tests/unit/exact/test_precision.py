@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from types import FrameType
 
 import pytest
 from flint import arb, ctx
@@ -73,6 +74,8 @@ def lazy_comparisons() -> list[object]:
 
 BATTERY = (conversions, resized, noise_laws, lazy_comparisons)
 
+PERIOD = 1999  # calls and returns from one disturbance to the next: more than any one computation of the battery has
+
 
 @pytest.mark.parametrize("bits", [2, 10, 1000])
 @pytest.mark.parametrize("work", BATTERY)
@@ -84,30 +87,32 @@ def test_results_are_the_same_whatever_precision_the_user_has_set(work: Callable
 
 
 @contextmanager
-def other_threads(work: Callable[[], None]) -> Iterator[None]:
-    """Two threads that do `work` again and again, with pauses: of a hundred tries of a computation some are left alone."""
-    done = threading.Event()
-    pauses = itertools.cycle((0, 0, 0, 0.002, 0.011))
+def disturbed(work: Callable[[], None], *, first: int) -> Iterator[None]:
+    """Whatever runs is interrupted by `work` at the call numbered `first` and every `PERIOD` calls, as if by another thread.
 
-    def again() -> None:
-        while not done.is_set():
+    Real threads would interrupt each of a hundred tries now and then, and the last result of those may be looser.
+    """
+    calls = itertools.count(1)
+
+    def watch(frame: FrameType, event: str, called: object) -> None:
+        if next(calls) % PERIOD == first:
+            sys.setprofile(None)
             work()
-            time.sleep(next(pauses))
+            sys.setprofile(watch)
 
-    threads = [threading.Thread(target=again) for _ in range(2)]
-    for thread in threads:
-        thread.start()
+    sys.setprofile(watch)
     try:
         yield
     finally:
-        done.set()
-        for thread in threads:
-            thread.join()
+        sys.setprofile(None)
 
 
-def flip() -> None:
+def set_low() -> None:
     ctx.prec = 10
-    ctx.dps = 40
+
+
+def set_high() -> None:
+    ctx.dps = 400
 
 
 def flip_and_back() -> None:
@@ -115,20 +120,16 @@ def flip_and_back() -> None:
         arb(2).sqrt()
 
 
-@pytest.mark.parametrize("disturb", [flip, flip_and_back])
+@pytest.mark.parametrize("disturb", [set_low, set_high])
 @pytest.mark.parametrize("work", BATTERY)
-def test_results_are_the_same_while_other_threads_set_the_precision(
+def test_results_are_the_same_while_others_set_the_precision(
     work: Callable[[], object], disturb: Callable[[], None]
 ) -> None:
     expected = work()
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-4)  # threads take turns often: in the middle of computations too
-    try:
-        with other_threads(disturb):
-            found = [work() for _ in range(10)]
-    finally:
-        sys.setswitchinterval(interval)
-    assert found == [expected] * 10
+    for first in range(0, PERIOD, 50):
+        with disturbed(disturb, first=first):
+            found = work()
+        assert found == expected
 
 
 def test_threads_of_ours_do_not_disturb_each_other_and_leave_the_precision() -> None:
@@ -143,15 +144,11 @@ def test_threads_of_ours_do_not_disturb_each_other_and_leave_the_precision() -> 
     assert (ctx.prec, ctx.dps) == (53, 15)
 
 
-def set_for_good() -> None:
-    ctx.prec = 10
-
-
 def set_the_same() -> None:
     ctx.prec = 80
 
 
-@pytest.mark.parametrize(("disturb", "left"), [(set_for_good, 10), (flip_and_back, 80), (set_the_same, 80)])
+@pytest.mark.parametrize(("disturb", "left"), [(set_low, 10), (flip_and_back, 80), (set_the_same, 80)])
 def test_a_disturbed_computation_is_repeated_and_what_was_set_stands(disturb: Callable[[], None], left: int) -> None:
     calls: list[int] = []
 
@@ -178,7 +175,7 @@ def test_a_computation_within_another_is_no_disturbance() -> None:
 
 
 def test_a_computation_that_is_always_disturbed_ends() -> None:
-    assert with_precision(80, lambda: set_for_good() or 7) == 7  # type: ignore[func-returns-value]
+    assert with_precision(80, lambda: set_low() or 7) == 7  # type: ignore[func-returns-value]
     assert ctx.prec == 10
 
 

