@@ -19,7 +19,7 @@ from discreet.exact.given_paths import content_of, quote_path, reason
 from discreet.exact.numbers import Amount, exact, text
 from discreet.plan.recorded import PREPARED
 from discreet.releases.derived.linear import Linear, constant
-from discreet.releases.derived.reading import Printed, Published, bounds_of, numbers_of, outputs_of
+from discreet.releases.derived.reading import LINEAR, Printed, Published, bounds_of, numbers_of, outputs_of
 from discreet.releases.document import Release
 from discreet.releases.labelled import unit_of
 
@@ -116,7 +116,7 @@ def numbers(
         cells = {key: number for key, (_, number) in rows.items()}
     else:
         kept = tuple(name for name in kept if name not in fixed)
-        left, cells = kept, _add_up(left, rows, kept, public_sums(document, chosen))
+        left, cells = kept, _add_up(left, rows, kept, public_sums(document, chosen), _refusal(document, chosen))
     quantity = _quantity(document, chosen, {*kept, *fixed}, release.about)
     return Numbers(left, cells, quantity, _source(release, document, chosen, by, fixed))
 
@@ -250,26 +250,43 @@ def _at(keys: Sequence[str], rows: Mapping[Key, _Row], fixed: Mapping[str, str |
 
 
 def _add_up(
-    keys: tuple[str, ...], rows: Mapping[Key, _Row], kept: tuple[str, ...], public: Mapping[frozenset[int], int]
+    keys: tuple[str, ...],
+    rows: Mapping[Key, _Row],
+    kept: tuple[str, ...],
+    public: Mapping[frozenset[int], int],
+    refusal: str,
 ) -> dict[Key, Published]:
-    """The sums over all rows with the same labels in the columns that are kept; a public sum is a constant."""
+    """The sums over all rows with the same labels in the columns that are kept; a public sum is a constant.
+
+    Numbers that cannot be added up are refused with these words.
+    """
     places = [keys.index(name) for name in kept]
     parts: dict[Key, list[_Row]] = {}
     for key, row in rows.items():
         parts.setdefault(tuple(key[place] for place in places), []).append(row)
-    return {key: _sum(ones, public) for key, ones in parts.items()}
+    return {key: _sum(ones, public, refusal) for key, ones in parts.items()}
 
 
-def _sum(rows: Sequence[_Row], public: Mapping[frozenset[int], int]) -> Linear:
+def _refusal(document: Mapping[str, Any], chosen: str) -> str:
+    """Why numbers of which the document shows intervals alone cannot be added up."""
+    line = outputs_of(document)[chosen]
+    if line["statistic"] not in LINEAR:
+        return "by: only counts and sums can be added up; name every group column, or use another statistic"
+    tied = "is tied by exact totals" if document["invariants"] is not None else "cannot be read from its document"
+    return (
+        f"by: the noise of {chosen} in release '{document['name']}' {tied}, so its groups cannot be added up; name every "
+        "group column, or release the sum over the others by itself"
+    )
+
+
+def _sum(rows: Sequence[_Row], public: Mapping[frozenset[int], int], refusal: str) -> Linear:
     total = public.get(frozenset(place for place, _ in rows))
     if total is not None:
         return constant(Fraction(total))
     added = Linear(Fraction(0))
     for _, one in rows:
         if isinstance(one, Printed):
-            raise ArgumentError(
-                "by: only counts and sums can be added up; name every group column, or use another statistic"
-            )
+            raise ArgumentError(refusal)
         added = Linear(added.value + one.value, (*added.terms, *one.terms))  # noises of several cells differ
     return added
 

@@ -19,7 +19,7 @@ from discreet.plan.recorded import recorded_name
 from discreet.releases.derived.linear import LEVEL, Cell, Linear, LogConcave, Tied, half_width
 from discreet.releases.frames import value_columns
 
-__all__ = ["Printed", "Published", "bounds_of", "identity", "numbers_of", "outputs_of"]
+__all__ = ["LINEAR", "Printed", "Published", "bounds_of", "identity", "numbers_of", "outputs_of"]
 
 _LAWS: Mapping[str, tuple[str, type[DiscreteLaplace | DiscreteGaussian | RoundedGaussian]]] = {
     "discrete Laplace": ("scale", DiscreteLaplace),
@@ -221,6 +221,7 @@ def _rows_are_public(document: Mapping[str, Any]) -> bool:
 
 
 _READERS = {"count": _count, "sum": _sum, "weighted_sum": _weighted_sum}
+LINEAR = frozenset(_READERS)
 """The statistics that are linear in their noises."""
 
 

@@ -11,7 +11,13 @@ from discreet.releases.derived.linear import Linear, constant
 from discreet.releases.derived.operands import Key, label_of
 from discreet.releases.document import Release
 from discreet.releases.hypotheses.crossed import Cells, Margins, check_labels, independent_laws, margins_of, read_cells
-from discreet.releases.hypotheses.independence import check_alternative, test_counts, test_independence
+from discreet.releases.hypotheses.independence import (
+    check_alternative,
+    test_beside_one,
+    test_counts,
+    test_independence,
+)
+from discreet.releases.hypotheses.one_margin import OneMargin, one_margin_of
 from discreet.releases.hypotheses.result import Tested
 
 __all__ = ["test_difference"]
@@ -56,8 +62,11 @@ def test_difference(
         raise ArgumentError(f"of: {printed(label)} is not a label of {column}{did_you_mean(label, known)}")
     two = _collapsed(cells, pair, label)
     laws = None if two is None else independent_laws(two)
+    beside_groups = one_margin_of(release.document, cells)
     if two is not None and laws is not None:
         found = test_counts(two, Margins(None, None, None, rows_first=True), laws, alternative)
+    elif beside_groups is not None and not beside_groups.turned:
+        found = _beside_groups(cells, beside_groups, (pair, label), alternative)
     else:
         turned = _check_beside_totals(release, cells, margins_of(release, cells, at), (pair[0], label))
         side = _OTHER[alternative] if turned else alternative
@@ -98,6 +107,22 @@ def _collapsed(cells: Cells, pair: tuple[str, str], label: str) -> Cells | None:
     return Cells(cells.names, (pair, (label, None)), found, cells.chosen, cells.source)
 
 
+def _beside_groups(cells: Cells, beside: OneMargin, asked: tuple[tuple[str, str], str], alternative: str) -> Tested:
+    """Where the totals of the groups are exact: the label in both, against everything else.
+
+    Raises:
+        ArgumentError: a group that is publicly empty.
+    """
+    pair, label = asked
+    places = cells.levels[0].index(pair[0]), cells.levels[0].index(pair[1])
+    if any(place not in beside.kept for place in places):
+        raise ArgumentError(f"groups: by the exact totals {pair[0]} or {pair[1]} has no rows; name groups that have some")
+    column = cells.levels[1].index(label)
+    two = replace(beside.of_pair(places), values=beside.of_pair(places).values[:, [column]])
+    named = replace(cells, levels=(cells.levels[0], (label,)))
+    return test_beside_one(named, two, alternative)
+
+
 _OTHER = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
 
 
@@ -110,7 +135,8 @@ def _check_beside_totals(release: Release, cells: Cells, margins: Margins, first
     two_by_two = len(cells.levels[0]) == 2 and len(cells.levels[1]) == 2
     if not two_by_two or margins.rows is None or margins.columns is None:
         raise ArgumentError(
-            f"release '{release.document['name']}': beside exact totals there must be two labels of each column, and rows "
-            "without a value in neither; release the counts without exact totals of these columns"
+            f"release '{release.document['name']}': beside these exact totals there must be two labels of each column, and "
+            f"rows without a value in neither; release the counts beside the exact totals of {cells.names[0]} alone "
+            "(dp.Totals), or of neither column"
         )
     return (cells.levels[0][0] == first[0]) != (cells.levels[1][0] == first[1])

@@ -16,8 +16,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.noise.single.laws import Law
-from discreet.releases.hypotheses.masses import MISSING, Spread, Term, hypergeometric, hypergeometrics, spread
+from discreet.releases.hypotheses.masses import MISSING, Spread, Tails, Term, hypergeometric, hypergeometrics, spread
 from discreet.releases.hypotheses.search import Box
 
 __all__ = ["Association", "Part", "tail_probabilities", "variance_of"]
@@ -32,20 +31,28 @@ _ROUGH = 0.6  # of the distance that a normal law would have: farther off, a box
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The sum of cells: what is published of it, and the laws of their noises; no laws where it is exact."""
+    """The sum of cells: what is published of it, and the laws of their noises; no laws where it is exact.
+
+    Each noise is within `off` of one of its law.
+    """
 
     published: int
-    laws: tuple[Law, ...]
+    laws: tuple[Tails, ...]
+    off: float = 0.0
 
     def half_width(self, failing: float) -> int:
         """A w that the noise exceeds with at most this probability."""
         if not self.laws:
             return 0
-        return _width(self.laws, failing)
+        return _width(self.laws, failing) + ceil(self.off * len(self.laws))
+
+    def terms(self, factor: float) -> list[Term]:
+        """Its noises, each with this factor."""
+        return [Term(factor, law, 1, self.off) for law in self.laws]
 
 
 @lru_cache(maxsize=1024)
-def _width(laws: tuple[Law, ...], failing: float) -> int:
+def _width(laws: tuple[Tails, ...], failing: float) -> int:
     """The smaller of two half-widths that are known before anything is drawn: of the law on a grid, and Boole's."""
     each = 1 - Fraction(failing) / len(laws)
     boole = sum(law.half_width(each) for law in laws)
@@ -61,7 +68,8 @@ class Association:
         row: of its row.
         column: of its column.
         whole: of the table.
-        inside: for each cell of the table its law, whether it is in the row, and whether it is in the column.
+        inside: for each cell of the table its law, whether it is in the row, and whether it is in the column; where row and
+            whole are exact, of the cells of the column alone. Each noise is as far off its law as the noise of the cell.
         alternative: "two-sided", "greater" or "less".
     """
 
@@ -69,7 +77,7 @@ class Association:
     row: Part
     column: Part
     whole: Part
-    inside: Sequence[tuple[Law, bool, bool]]
+    inside: Sequence[tuple[Tails, bool, bool]]
     alternative: str
 
     def box(self, failing: float) -> Box | None:
@@ -123,11 +131,11 @@ class Association:
     def _terms(self, r: float, c: float) -> list[Term]:
         """The noise of the statistic: each noisy cell with its factor, alike ones together."""
         row, column, whole = (bool(part.laws) for part in (self.row, self.column, self.whole))
-        together: dict[tuple[float, Law], int] = {}
+        together: dict[tuple[float, Tails], int] = {}
         for law, in_row, in_column in self.inside:
             factor = (in_row and in_column) - c * (row and in_row) - r * (column and in_column) + r * c * whole
             together[abs(factor), law] = together.get((abs(factor), law), 0) + 1
-        return [Term(factor, law, times) for (factor, law), times in together.items()]
+        return [Term(factor, law, times, self.cell.off) for (factor, law), times in together.items()]
 
     def _least(self, shares: _Shares) -> float:
         """The least statistic over the shares: bilinear, so that its ends are at corners, or 0 between two signs."""

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.noise.bits import Bits
-from discreet.noise.single.laws import Law
-from discreet.releases.hypotheses.masses import MISSING, hypergeometric
+from discreet.releases.hypotheses.masses import MISSING, Tails, hypergeometric
 from discreet.releases.hypotheses.tables import EXACT_ROWS, NOT_EXACT
 
 __all__ = ["Corner", "Drawn", "at_least", "drawn_p_value", "largest_association"]
@@ -46,7 +45,7 @@ class Corner:
     rows: int
     first: int
     second: int
-    law: Law
+    law: Tails
 
     @property
     def expected(self) -> Fraction:
@@ -68,7 +67,7 @@ class Corner:
         return min(1.0, found * (1 + _UP) + MISSING)
 
 
-def at_least(law: Law, k: Ints) -> Floats:
+def at_least(law: Tails, k: Ints) -> Floats:
     """P(Y ≥ k), by symmetry."""
     above = law.rough_tails(np.maximum(k - 1, 0)) / 2
     below = law.rough_tails(np.maximum(-k, 0)) / 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,20 @@ from discreet.releases.hypotheses.crossed import ROWS, Cells, Margins, independe
 from discreet.releases.hypotheses.estimated_margins import Association, Part
 from discreet.releases.hypotheses.given_margins import Corner, drawn_p_value, largest_association
 from discreet.releases.hypotheses.lattices import MarginNoise, read_noise
+from discreet.releases.hypotheses.one_margin import OneMargin, one_margin_of
 from discreet.releases.hypotheses.result import Tested, rounded_up
 from discreet.releases.hypotheses.search import smallest_level
 from discreet.releases.hypotheses.tables import hypergeometric_tables
 
-__all__ = ["ALTERNATIVES", "association", "check_alternative", "one_sided_needs_two", "test_counts", "test_independence"]
+__all__ = [
+    "ALTERNATIVES",
+    "association",
+    "check_alternative",
+    "one_sided_needs_two",
+    "test_beside_one",
+    "test_counts",
+    "test_independence",
+]
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 """What a test can look for."""
@@ -119,10 +129,14 @@ _PILOT = 400
 
 def _with_margins(release: Release, cells: Cells, margins: Margins, alternative: str, draws: int) -> Tested:
     if margins.rows is None or margins.columns is None:
-        raise ArgumentError(
-            f"release '{release.document['name']}': the noise of its counts is tied by exact totals that do not give both "
-            "margins of the table; release the counts beside the exact totals of both columns (dp.Margins), or of neither"
-        )
+        beside = one_margin_of(release.document, cells)
+        if beside is None:
+            raise ArgumentError(
+                f"release '{release.document['name']}': the noise of its counts is tied by exact totals, and the law of the "
+                "table is not known to the test; release the counts by these two columns alone, beside the exact totals of "
+                "one of them (dp.Totals), of both (dp.Margins), or of neither"
+            )
+        return test_beside_one(cells, beside, alternative)
     kept = margins.rows > 0, margins.columns > 0
     rows, columns = margins.rows[kept[0]], margins.columns[kept[1]]
     if min(rows.size, columns.size) < 2:
@@ -182,12 +196,39 @@ _BOUND = (
 )
 
 
+_OPEN = "nothing about the margins: they may be any that the noise leaves possible"
+_OPEN_COLUMN = (
+    "nothing about the totals of {}: they may be any that the noise leaves possible; rows without a value of {} are a level "
+    "of their own"
+)
+
+
 def test_counts(cells: Cells, margins: Margins, laws: _Laws, alternative: str) -> Tested:
     """The test of a table whose cells have independent noise."""
     shape = cells.values.shape
     one_sided_needs_two(shape, alternative)
     places = [(i, j) for i in _different(shape[0]) for j in _different(shape[1])]
     parts = [(place, association(cells, margins, laws, place, alternative)) for place in places]
+    return _by_search(cells, parts, alternative, ("noisy", _OPEN))
+
+
+def test_beside_one(cells: Cells, beside: OneMargin, alternative: str) -> Tested:
+    """The test of a table beside the exact totals of one of its columns."""
+    groups, levels = beside.values.shape
+    one_sided_needs_two((groups, max(2, levels)), alternative)  # one level is held against all others
+    rows, columns = _different(groups), _different(levels)
+    found = [((i, j), beside.association((i, j), alternative)) for i in rows for j in columns]
+    parts = [((j, i) if beside.turned else (i, j), one) for (i, j), one in found]
+    open_column = cells.names[0 if beside.turned else 1]
+    assumed = _OPEN_COLUMN.format(open_column, open_column)
+    named = replace(cells, levels=beside.levels(cells))
+    return _by_search(named, parts, alternative, (f"exact for {cells.names[1 if beside.turned else 0]}", assumed))
+
+
+def _by_search(
+    cells: Cells, parts: list[tuple[tuple[int, int], Association]], alternative: str, said: tuple[str, str]
+) -> Tested:
+    """The smallest p-value of several cells, which share the level; and what is said of the margins."""
     parts.sort(key=lambda one: -one[1].estimate())
     (row, column), first = parts[0]
     best = 1.0
@@ -206,13 +247,14 @@ def test_counts(cells: Cells, margins: Margins, laws: _Laws, alternative: str) -
         ),
         p_value=rounded_up(min(1.0, len(parts) * best)),
         method=_BOUND,
-        assumptions=(ROWS, "nothing about the margins: they may be any that the noise leaves possible"),
+        assumptions=(ROWS, said[1]),
         source=cells.source,
-        details={"margins": "noisy", "cells": len(parts)},
+        details={"margins": said[0], "cells": len(parts)},
     )
 
 
 test_counts.__test__ = False  # type: ignore[attr-defined]
+test_beside_one.__test__ = False  # type: ignore[attr-defined]
 
 
 def _different(levels: int) -> range:

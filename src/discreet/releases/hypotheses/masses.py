@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil, floor, sqrt
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.noise.single.laws import Law
+from discreet.exact.numbers import Amount
 
-__all__ = ["MISSING", "Counts", "Spread", "Term", "binomial", "hypergeometric", "hypergeometrics", "spread"]
+__all__ = ["MISSING", "Counts", "Spread", "Tails", "Term", "binomial", "hypergeometric", "hypergeometrics", "spread"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -109,13 +109,27 @@ def _from_ratios(ratios: Floats) -> Floats:
 # Noise --------------------------------------------------------------------------------------------------------------------
 
 
+class Tails(Protocol):
+    """What a test needs of the law of a noise Y: integer, symmetric about 0, its mass falling on both sides."""
+
+    def half_width(self, coverage: Amount) -> int:
+        """A w with P(|Y| ≤ w) ≥ coverage."""
+
+    def rough_tails(self, k: Ints) -> Floats:
+        """P(|Y| > k) in double precision, for k ≥ 0."""
+
+    def variance(self) -> float:
+        """The variance of Y, or a little more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Term:
-    """`times` independent noises of one law, each with the factor `factor`."""
+    """`times` independent noises, each with the factor `factor` and within `off` of a noise of the law."""
 
     factor: float
-    law: Law
+    law: Tails
     times: int = 1
+    off: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +193,8 @@ def spread(terms: Sequence[Term]) -> Spread:
         product = product * _transform(abs(one.factor) / step, one.law, length) ** one.times
     row = np.fft.irfft(product, length)
     masses = np.maximum(np.concatenate([row[-half:], row[: half + 1]]), 0.0)
-    return Spread(step, masses, step * number / 2 * (1 + 1e-9), number * _BEYOND + _ERROR)
+    off = sum(one.times * abs(one.factor) * one.off for one in used)
+    return Spread(step, masses, (step * number / 2 + off) * (1 + 1e-9), number * _BEYOND + _ERROR)
 
 
 @lru_cache(maxsize=256)
@@ -189,7 +204,7 @@ def _reach(law: Any) -> int:
     return found
 
 
-def _transform(scale: float, law: Law, length: int) -> Floats:
+def _transform(scale: float, law: Tails, length: int) -> Floats:
     """The transform of the masses of `scale` · Y, rounded to integers; it is real because Y is symmetric."""
     half = min(ceil(scale * (_reach(law) + 1)) + 1, length // 2 - 1)  # type: ignore[arg-type]
     far = np.minimum((np.arange(half + 1) + 0.5) / scale, _FAR)

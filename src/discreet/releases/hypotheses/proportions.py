@@ -15,11 +15,12 @@ from discreet.noise.single.laws import Law
 from discreet.releases.derived.linear import Linear
 from discreet.releases.derived.operands import Key, label_of, numbers
 from discreet.releases.document import Release
-from discreet.releases.hypotheses.crossed import ROWS, check_labels, check_rows, count_column
+from discreet.releases.hypotheses.crossed import ROWS, check_labels, check_rows, count_column, read_cells
 from discreet.releases.hypotheses.estimated_margins import Part, moved_count, tail_probabilities
 from discreet.releases.hypotheses.given_margins import at_least
 from discreet.releases.hypotheses.independence import check_alternative
-from discreet.releases.hypotheses.masses import MISSING, Spread, Term, binomial, spread
+from discreet.releases.hypotheses.masses import MISSING, Spread, Tails, binomial, spread
+from discreet.releases.hypotheses.one_margin import one_margin_of
 from discreet.releases.hypotheses.result import Tested, rounded_up
 from discreet.releases.hypotheses.search import Box, smallest_level
 
@@ -62,8 +63,8 @@ def test_proportion(
     check_labels(at, "at")
     if both := [name for name in of or {} if name in (at or {})]:
         raise ArgumentError(f"of: {printed(both[0])} is fixed by at= already; name it in one of them")
-    public = _check_number(rows)
-    counted = _counted(release, of or {}, statistic, at)
+    counted = _beside_totals(release, of or {}, statistic, at) or _counted(release, of or {}, statistic, at)
+    public = _check_number(rows) or counted.rows
     p_value, seen, method = _p_value(counted, hypothesis, public, alternative)
     words = f"{counted.words}: the share in the population is {decimal_text(hypothesis)}"
     return Tested(
@@ -74,14 +75,19 @@ def test_proportion(
         statistic_words="the noisy count less what the share lets expect",
         p_value=rounded_up(p_value),
         method=method,
-        assumptions=(ROWS, *(["the number of rows is the one that was given"] if rows is not None else [])),
+        assumptions=(
+            ROWS,
+            *(["the number of rows is the one that was given"] if rows is not None else []),
+            *([_NULLS] if counted.rows is not None else []),
+        ),
         source=counted.source,
-        details={"rows": "public" if rows is not None else "noisy"},
+        details={"rows": "public" if public is not None else "noisy"},
     )
 
 
 test_proportion.__test__ = False  # type: ignore[attr-defined]
 
+_NULLS = "rows without a value are among the rows of the exact totals, as rows without the labels"
 _EXACT = (
     "exact, from the binomial law of the count and the law of its noise; one-sided, no test of this count has more power"
 )
@@ -90,7 +96,7 @@ _BOUND = "the smallest level at which no number of rows that the noise leaves po
 
 def _p_value(counted: _Counted, share: Fraction, rows: int | None, alternative: str) -> tuple[float, float, str]:
     """The p-value, the statistic, and how it was found."""
-    if rows is not None and len(counted.inside.laws) == 1:
+    if rows is not None and len(counted.inside.laws) == 1 and not counted.inside.off:
         seen = counted.inside.published - float(share * rows)
         return single_p_value(counted.inside.published, rows, share, counted.inside.laws[0], alternative), seen, _EXACT
     if counted.outside is None and rows is None:
@@ -99,7 +105,7 @@ def _p_value(counted: _Counted, share: Fraction, rows: int | None, alternative: 
     return smallest_level(one, _MOST_BOXES), one.seen, _BOUND
 
 
-def single_p_value(published: int, rows: int, share: Fraction, law: Law, alternative: str) -> float:
+def single_p_value(published: int, rows: int, share: Fraction, law: Tails, alternative: str) -> float:
     """An upper bound of the probability of a noisy binomial count as far from its expectation, or on its side."""
     count, expected = binomial(rows, float(share)), share * rows
     h = count.values.astype(np.int64)
@@ -119,12 +125,42 @@ def single_p_value(published: int, rows: int, share: Fraction, law: Law, alterna
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Counted:
-    """The rows with the labels, the other rows (None where they are not counted), and what they are in words."""
+    """The rows with the labels, the other rows (None where they are not counted), and what they are in words.
+
+    `rows` is how many there are by the exact totals of the release; None where these do not say it.
+    """
 
     inside: Part
     outside: Part | None
     words: str
     source: Mapping[str, Any]
+    rows: int | None = None
+
+
+def _beside_totals(
+    release: Release, of: Mapping[str, object], statistic: str | None, at: Mapping[str, object] | None
+) -> _Counted | None:
+    """A label of one column beside the exact totals of the other, in all groups or in one; None for another release."""
+    check_rows(release)
+    document = release.document
+    if document["invariants"] is None or len(document["plan"]["group_by"]) != 2:
+        return None
+    cells = read_cells(release, statistic, None, None, nulls=True)
+    beside = one_margin_of(document, cells)
+    if beside is None:
+        return None
+    exact_column, other = cells.names[:: -1 if beside.turned else 1]
+    if list(of) != [other] or not set(at or {}) <= {exact_column}:
+        return None
+    levels = beside.levels(cells)[:: -1 if beside.turned else 1]
+    label, groups = label_of(of[other]), [label_of(value) for value in (at or {}).values()] or list(levels[0])
+    if label is None or label not in levels[1] or any(one not in levels[0] for one in groups):
+        return None  # is named where the counts are read
+    places = [levels[0].index(one) for one in groups]
+    published = int(beside.values[places, levels[1].index(label)].sum())
+    inside = Part(published, (beside.law,) * len(places), beside.off)
+    words = f"{other} = {label}"
+    return _Counted(inside, None, words, cells.source, int(beside.totals[places].sum()))
 
 
 def _counted(release: Release, of: Mapping[str, object], statistic: str | None, at: Mapping[str, object] | None) -> _Counted:
@@ -151,8 +187,8 @@ def _part(release: Release, cells: Sequence[object]) -> Part:
     for one in cells:
         if not isinstance(one, Linear) or any(cell.tied or factor != 1 for factor, cell in one.terms):
             raise ArgumentError(
-                f"release '{release.document['name']}': the joint law of the noise of these counts is not known here; "
-                "release them without exact totals of their groups"
+                f"release '{release.document['name']}': the joint law of the noise of these counts is not known to a test; "
+                "release counts by these columns alone, without exact totals or beside those of one other column"
             )
         laws += [cell.law for _, cell in one.terms]  # type: ignore[misc]
         total += one.value
@@ -228,9 +264,9 @@ class Share:
 
     def _law(self) -> Spread:
         inside = 1.0 if self.rows is not None or self.outside is None else 1 - self.share
-        terms = [Term(inside, law) for law in self.inside.laws]
+        terms = self.inside.terms(inside)
         if self.rows is None and self.outside is not None:
-            terms += [Term(self.share, law) for law in self.outside.laws]
+            terms += self.outside.terms(self.share)
         return spread(terms)
 
     def _tail(self, rows: int, law: Spread, edge: float) -> float:

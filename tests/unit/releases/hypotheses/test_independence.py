@@ -18,6 +18,7 @@ from discreet.releases.hypotheses import independence
 from discreet.releases.hypotheses.crossed import independent_laws, margins_of, read_cells
 from discreet.releases.hypotheses.independence import association
 from discreet.releases.hypotheses.lattices import read_noise
+from discreet.releases.hypotheses.one_margin import one_margin_of
 
 SCHEMA = dp.Schema(
     sex=dp.Category(["f", "m"], required=True),
@@ -99,6 +100,30 @@ def test_the_noise_of_a_document_is_drawn_as_the_release_draws_it(budget, exact)
     assert found.p_value > Fraction(1, 1000)
 
 
+@pytest.mark.parametrize("budget", [dp.PureDP(8), dp.ZCDP(4), dp.GDP(4)])
+@pytest.mark.parametrize("column", ["sex", "ill"])
+def test_beside_the_totals_of_one_column_the_other_margin_is_open(budget, column):
+    release = released("sex", "ill", exact=dp.Totals(column), budget=budget)
+    found = dp.test_independence(release)
+    assert found.rejects("0.001")
+    assert found.details["margins"] == f"exact for {column}"
+    assert "a level of their own" in found.assumptions[1]
+    cells = read_cells(release, None, None, None, nulls=True)
+    beside = one_margin_of(release.document, cells)
+    assert beside.turned == (column == "ill")
+    truth = persons().group_by(column).len().drop_nulls().sort(column)["len"].to_list()
+    assert beside.totals.tolist() == truth
+    assert not dp.test_independence(released("sex", "area", exact=dp.Totals("area"), budget=budget)).rejects("0.001")
+
+
+def test_beside_the_totals_of_one_column_there_is_a_side():
+    release = released("sex", "area", exact=dp.Totals("sex"))
+    with pytest.raises(dp.ArgumentError, match="two levels each"):
+        dp.test_independence(release, alternative="greater")
+    with pytest.raises(dp.ArgumentError, match="two levels each"):
+        dp.test_independence(released("sex", "ill", exact=dp.Totals("sex")), alternative="greater")
+
+
 def test_columns_may_be_named_in_any_order():
     release = released("sex", "ill", exact=MARGINS)
     assert (
@@ -165,8 +190,8 @@ def test_rows_that_are_not_independent_are_refused(word):
 
 
 def test_what_has_no_known_law_is_refused():
-    with pytest.raises(dp.ArgumentError, match="do not give both margins"):
-        dp.test_independence(released("sex", "ill", exact=dp.Totals("sex")))
+    with pytest.raises(dp.ArgumentError, match="by these two columns alone"):
+        dp.test_independence(released("sex", "area", "ill", exact=dp.Totals("sex")), by=["sex", "ill"])
     with pytest.raises(dp.ArgumentError, match="it has no counts"):
         dp.test_independence(released("sex", "ill", statistics=[dp.median("age", nulls="skip")]))
     with pytest.raises(dp.ArgumentError, match="which are not independent"):

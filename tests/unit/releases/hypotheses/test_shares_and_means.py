@@ -88,6 +88,25 @@ def test_beside_exact_margins_the_side_is_the_one_of_the_groups():
         )
 
 
+@pytest.mark.parametrize("budget", [dp.PureDP(4), dp.ZCDP(2), dp.GDP(2)])
+def test_beside_the_totals_of_groups_shares_are_tested(budget):
+    """The share of f is 0.5 and that of m 0.3: one group by itself, both against one number, and each other."""
+    beside = released("sex", "ill", exact=dp.Totals("sex"), budget=budget)
+    for label, groups, side in (("yes", ("f", "m"), "greater"), ("no", ("f", "m"), "less"), ("yes", ("m", "f"), "less")):
+        found = dp.test_difference(beside, {"ill": label}, by="sex", groups=groups, alternative=side)
+        assert found.rejects("0.001")
+        assert found.details["margins"] == "exact for sex"
+    assert dp.test_difference(beside, {"ill": "yes"}, by="sex", alternative="less").p_value > Fraction(1, 2)
+    within = {sex: dp.test_proportion(beside, "0.5", of={"ill": "yes"}, at={"sex": sex}) for sex in "fm"}
+    assert within["m"].rejects("0.001")
+    assert not within["f"].rejects("0.001")
+    assert within["f"].details == {"rows": "public"}
+    assert "rows of the exact totals" in within["f"].assumptions[-1]
+    assert dp.test_proportion(beside, "0.5", of={"ill": "yes"}).rejects("0.001")
+    three = released("area", "ill", exact=dp.Totals("area"), budget=budget)
+    assert not dp.test_difference(three, {"ill": "yes"}, by="area", groups=["north", "west"]).rejects("0.001")
+
+
 def test_means_of_two_groups_and_of_three():
     two = released("sex", statistics=SUMS)
     found = dp.test_means(two, "sum_wage")
@@ -161,7 +180,10 @@ WRONG = {
     "name one group column": lambda: dp.test_means(released("sex", "area", statistics=SUMS), "sum_wage"),
     "only two groups have a side": lambda: dp.test_means(released("area", statistics=SUMS), "sum_wage", alternative="less"),
     "must be above 0": lambda: dp.test_means(released("sex", statistics=SUMS), "sum_wage", deviation=0),
-    "not known": lambda: dp.test_proportion(released("sex", "ill", exact=dp.Totals("sex")), "0.5", of={"ill": "yes"}),
+    "not known": lambda: dp.test_proportion(released("sex", "ill", exact=dp.Totals("sex")), "0.5", of={"sex": "f"}),
+    "tied by exact totals": lambda: dp.test_proportion(
+        released("sex", "ill", exact=dp.Totals("sex"), budget=dp.GDP(1)), "0.5", of={"sex": "f"}
+    ),
 }
 
 
