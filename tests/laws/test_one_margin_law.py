@@ -100,7 +100,7 @@ def test_a_table_beside_one_margin_keeps_its_level():
 
 def test_the_size_notices_noise_that_is_ignored():
     law = BlockCell(False, Fraction(2), 3)
-    assert size(0.2, law, BlockCell(False, Fraction(1, 50), 3), share=0.5, totals=(4, 4), least=0.02, plugged=True) > 0.3
+    assert size(0.2, law, BlockCell(False, Fraction(1, 5), 3), share=0.5, totals=(4, 4), least=0.02, plugged=True) > 0.3
 
 
 def test_the_column_has_the_noise_of_all_groups():

@@ -20,6 +20,8 @@ docs/proofs/tests.md.
   leaves out
 * `means`: The means of a column in several groups: are they equal? From released sums and counts; assumed are bounds
   alone
+* `one_margin`: The noise of a table beside the exact totals of one of its columns, as a test needs it: cells of one level
+  of the other
 * `proportions`: One proportion: is the share of rows with some labels a given number? Of a public or a noisy number of
   rows
 * `result`: The result of a test: a p-value that is never below the truth, with its hypothesis and what it takes for
