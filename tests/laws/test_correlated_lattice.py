@@ -18,6 +18,7 @@ from scipy.special import ndtr
 from discreet.mechanisms import Lattice, Sensitivity, Vector, correlated_lattice, exchanges
 from discreet.mechanisms.correlated_lattice import CORRELATED_LATTICE, CorrelatedLattice
 from discreet.mechanisms.exchanges import moves_of_margins
+from discreet.mechanisms.part_costs import advertised_part, part_of_guarantee
 from discreet.mechanisms.shares import best_shares, mu_squared
 from discreet.noise.bits import system_bits
 from discreet.noise.lattice import nearest_plane
@@ -395,3 +396,17 @@ def test_six_axes_and_many_rows_are_offered_by_a_bound_at_once():
     assert not noise.listed
     assert noise.to_json()["changes"] == "bounded"
     assert noise.between < noise.within == 72
+
+
+@pytest.mark.parametrize("guarantee", [GDP(1), ZCDP("0.5")])
+def test_what_is_advertised_holds_for_a_row_that_goes_to_another_place(guarantee):
+    """The form of every e_x - e_y, written down here, is at most what is advertised, and that of some is as much."""
+    noise = offered(table_of((3, 3), 2), 3, guarantee)
+    moves = np.array([one - other for one, other in combinations(np.eye(18, dtype=np.int64), 2)])
+    within, between = parts_of(moves, 2).T
+    forms = within / float(noise.within) + between / float(noise.between)
+    ordinary, most = Sensitivity(2, 2), Sensitivity(6, 18)
+    assert float(advertised_part(noise, ordinary, most, guarantee)) == pytest.approx(forms.max(), rel=1e-12)
+    assert forms.max() > 1.05 * 2 / float(noise.within)  # the ratio of the norms would be too little
+    stays = forms[between == 0].max()
+    assert float(part_of_guarantee(noise, ordinary, most, guarantee, keeps_places=True)) == pytest.approx(stays, rel=1e-12)

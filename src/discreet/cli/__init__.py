@@ -20,8 +20,8 @@ what it means for the budget (`exits`).
 * `describing`: A plan in plain words, so that its author notices a wrong bound or a wrong number of rows
 * `drafting`: A plan file as text: entries with their comments, and those that the custodian still has to fill in
 * `effective`: `discreet effective`: the effective guarantee that an advertised one has alongside exact totals
-* `effective_programme`: `discreet effective --programme`: what the advertised guarantees of several plans are worth, by
-  attribute and by level
+* `effective_programme`: `discreet effective --programme`: what several plans cost one person together, by attribute, area
+  and level
 * `export_command`: `discreet export`: its options
 * `exporting`: `discreet export`: its work, and releases in the words that somebody asks for
 * `explaining`: `discreet explain`: the chain from one person's data to the noise of each release
@@ -35,6 +35,7 @@ what it means for the budget (`exits`).
 * `options`: The arguments and options that several commands have
 * `output`: The output of the commands: text for people, or one JSON object with the same facts
 * `planning`: `discreet check` and `discreet quote`: everything that is known of a plan before anything is spent
+* `programme_words`: The sentences of `discreet effective --programme`: each says what one change costs
 * `populations`: The promise of the account of a secret sample to the population from which it was drawn
 * `registering`: `discreet register`: the entry of a release for the registry of deployments, and the page of its
   evaluation

@@ -1,158 +1,189 @@
-"""`discreet effective --programme`: what the advertised guarantees of several plans are worth, by attribute and by level."""
+"""`discreet effective --programme`: what several plans cost one person together, by attribute, by area and by level."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
-from discreet.cli.output import Answer, Grid
-from discreet.domain.origins import root_of
+from discreet.cli.output import Answer
+from discreet.cli.programme_words import Cost, Line, Told
 from discreet.errors import ArgumentError, PlanError
-from discreet.exact.numbers import exact
+from discreet.exact.numbers import exact, text
+from discreet.pages.words.catalogue import MAIN, Words, words_in
 from discreet.planfile.read import PlanFile, load_plan
 from discreet.privacy import GDP, ZCDP, PureDP
-from discreet.privacy.amounts import amount_text
+from discreet.privacy.amounts import spend_of
+from discreet.privacy.coordinates import Budget, kind_name
+from discreet.quotes.attributes import cost_of_change
+from discreet.quotes.quote import Quote
+from discreet.quotes.spend_for_errors import quote_asked
 from discreet.totals.adjacency import SemiAdjacency, semi_adjacency
-from discreet.totals.components import components_of
+from discreet.totals.attributes import AttributeChange, attributes_of, changes_of_attribute
 from discreet.totals.description import Description
-from discreet.totals.statements import (
-    ExactStatement,
-    ImpossibleStatement,
-    LinearStatement,
-    OccupiedStatement,
-    TotalsStatement,
-)
+from discreet.totals.exact_totals import exact_totals_of
+from discreet.totals.statements import ExactStatement, ImpossibleStatement
 
 __all__ = ["effective_programme"]
 
 _MEASURES: Mapping[str, type[ZCDP] | type[PureDP] | type[GDP]] = {"rho": ZCDP, "epsilon": PureDP, "mu": GDP}
-_Amount = ZCDP | PureDP | GDP
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    """What a reader may ask of one plan.
+class _Part:
+    """One plan of a programme.
 
     Args:
-        plan: the name of its file.
-        relation: the change of one person's data.
-        changed: which values of the row the guarantee is about.
-        beside: the exact facts that are counted.
-        a: how many rows of the compared tables differ at most; None where it is not known.
-        advertised: the guarantee without counting the totals.
+        name: of its file.
+        plan: what it declares.
+        quotes: what its own releases cost; empty where an amount was given in their place.
+        advertised: the guarantee of all its releases without counting the totals.
+        whole: for how many rows at once it holds with them.
     """
 
-    plan: str
-    relation: str
-    changed: str
-    beside: str
-    a: SemiAdjacency | None
-    advertised: _Amount
+    name: str
+    plan: PlanFile
+    quotes: tuple[Quote, ...]
+    advertised: Budget
+    whole: SemiAdjacency
 
     @property
-    def effective(self) -> _Amount | None:
-        """The advertised guarantee for a rows at once."""
-        return None if self.a is None else self.advertised.group(self.a.a)
+    def effective(self) -> Budget:
+        """The guarantee with the totals: what the releases are charged, or the given amount for a rows at once."""
+        return _sum([one.spend for one in self.quotes]) if self.quotes else self.advertised.group(self.whole.a)
 
-    def cells(self) -> list[str]:
-        """The row as people read it."""
-        a = "not known" if self.a is None else f"{'' if self.a.exact else '≤ '}{self.a.a}"
-        effective = "not known" if self.effective is None else amount_text(self.effective)
-        return [self.plan, self.changed, self.beside, a, amount_text(self.advertised), effective]
-
-    def to_json(self) -> dict[str, object]:
-        """The row as programs read it."""
-        return {
-            "plan": self.plan,
-            "relation": self.relation,
-            "changed": self.changed,
-            "beside": self.beside,
-            "a": None if self.a is None else self.a.a,
-            "exact": None if self.a is None else self.a.exact,
-            "reason": None if self.a is None else self.a.reason,
-            "advertised": amount_text(self.advertised),
-            "effective": None if self.effective is None else amount_text(self.effective),
-        }
+    def cost(self, change: AttributeChange) -> Budget | None:
+        """What a change of an attribute costs; None for nothing. Of a given amount it is not known what its releases ask."""
+        if not self.quotes:
+            return self.advertised.group(change.rows.a)
+        found = [cost for one in self.quotes if (cost := cost_of_change(one, change)) is not None]
+        return _sum(found) if found else None
 
 
-def effective_programme(parts: Sequence[str], others: Sequence[str], given: Mapping[str, str] | None = None) -> Answer:
-    """A table with a line for each plan, each attribute and each level, and one for a person with a row in every plan.
+def effective_programme(
+    parts: Sequence[str],
+    others: Sequence[str],
+    given: Mapping[str, str] | None = None,
+    *,
+    delta: str | None = None,
+    language: str | None = None,
+) -> Answer:
+    """A sentence for each plan, attribute, area and level, and one for a person with a row in every plan.
 
     Args:
-        parts: each PLAN=MEASURE:AMOUNT, the advertised guarantee of that plan, such as persons.toml=rho:2.56.
-        others: the options that were given as well; none goes with a programme.
+        parts: each a PLAN, whose own releases are counted, or PLAN=MEASURE:AMOUNT, an advertised guarantee.
+        others: the options that were given as well; none of them goes with a programme.
         given: the settings of the plans.
+        delta: the δ at which ε is stated as well.
+        language: of the sentences; None for English.
 
     Raises:
-        ArgumentError: a part that is not of this form, or several measures.
-        PlanError: a plan that cannot be read.
+        ArgumentError: a part that is not of this form, several measures, or a δ that says nothing.
+        PlanError: a plan that cannot be read, or releases that cannot be made.
     """
     if others:
         raise ArgumentError(f"--programme: states the plans and their guarantees; leave out {', '.join(others)}")
+    words, chance = words_in(language or MAIN, demanded=True), _chance(delta)
     read = [_read(part, given) for part in parts]
-    if len({type(amount) for _, _, amount in read}) > 1:
-        raise ArgumentError("--programme: the plans have several measures; give all of them in rho, in epsilon or in mu")
-    names = [plan.dataset for _, plan, _ in read]
-    if len(set(names)) < len(names):
-        raise ArgumentError(
-            "--programme: two plans are of one data set; give one of them, with the guarantee of all its releases"
+    _check(read)
+    lines = [line for part in read for line in _lines_of(part)]
+    together = Told(tuple(part.name for part in read), _cost(read))
+    facts = {"programme": [line.to_json(chance) for line in lines], "together": together.to_json(chance)}
+    return Answer(_told(lines, together, chance, words), facts)
+
+
+def _told(lines: Sequence[Line], together: Told, chance: Fraction | None, words: Words) -> list[str]:
+    levels = [line for line in lines if line.is_level]
+    shown = [line.sentence(chance, words) for line in lines if not line.is_level]
+    shown += [line.sentence(chance, words) for line in levels]
+    if levels:
+        shown.append(
+            words.said("The sentences with “if only” are no guarantee, because more is exact; they show what each costs.")
         )
-    rows = [row for name, plan, amount in read for row in _rows_of(name, plan, amount)]
-    wholes = [row.effective for row in rows if row.changed == "any"]
-    advertised, together = read[0][2], wholes[0]
-    for (_, _, amount), whole in zip(read[1:], wholes[1:], strict=True):
-        advertised, together = advertised + amount, together + whole  # type: ignore[operator]  # of one measure
-    grid = Grid(("plan", "values that change", "alongside", "a", "advertised", "effective"), [row.cells() for row in rows])
-    lines: list[str | Grid] = [grid]
-    if any(row.changed == "any (if only this were exact)" for row in rows):
-        lines.append("the lines for a single level are no guarantee, because more is exact; they show what each level costs")
-    lines.append(
-        f"one row of each plan together: {amount_text(advertised)} advertised, {amount_text(together)} effective"  # type: ignore[arg-type]
-    )
-    facts = {
-        "programme": [row.to_json() for row in rows],
-        "together": {"advertised": amount_text(advertised), "effective": amount_text(together)},  # type: ignore[arg-type]
-    }
-    return Answer(lines, facts)
+    return [*shown, together.sentence(chance, words)]
 
 
-def _read(part: str, given: Mapping[str, str] | None) -> tuple[str, PlanFile, _Amount]:
-    """The plan of one part, and its advertised guarantee."""
+def _chance(delta: str | None) -> Fraction | None:
+    chance = None if delta is None else exact(delta, "--delta")
+    if chance is not None and not 0 < chance < 1:
+        raise ArgumentError(f"--delta={text(chance)}: must be above 0 and below 1")
+    return chance
+
+
+def _read(part: str, given: Mapping[str, str] | None) -> _Part:
+    """The plan of one part with its guarantee."""
     path, equals, amount = part.rpartition("=")
+    if not equals or (Path(part).is_file() and ":" not in amount):
+        return _of_releases(Path(part), given)
     measure, colon, number = amount.partition(":")
-    if not path or not equals or not colon or measure not in _MEASURES:
+    if not path or not colon or measure not in _MEASURES:
         raise ArgumentError(
-            f"--programme {part}: must be PLAN=rho:R, PLAN=epsilon:E or PLAN=mu:M, as in persons.toml=rho:2.56"
+            f"--programme {part}: must be PLAN, or PLAN=rho:R, PLAN=epsilon:E or PLAN=mu:M, as in persons.toml=rho:2.56"
         )
-    return Path(path).name, load_plan(Path(path), given), _MEASURES[measure](exact(number, "--programme"))
+    plan = load_plan(Path(path), given)
+    return _Part(Path(path).name, plan, (), _MEASURES[measure](exact(number, "--programme")), _whole(plan))
 
 
-def _rows_of(name: str, plan: PlanFile, amount: _Amount) -> Iterator[_Row]:
-    """The lines of one plan: any values, each attribute, each level."""
-    relation = plan.neighbours.word
+def _of_releases(path: Path, given: Mapping[str, str] | None) -> _Part:
+    """A plan with what its own releases spend: all of the budget where its only one takes what remains."""
+    plan = load_plan(path, given)
+    rows = plan.neighbours.rows
+    beside = None if plan.invariants is None else exact_totals_of(plan.invariants, plan.schema, None, rows or 1)
+    quotes = []
+    for order in plan.orders:
+        spend = (
+            None if order.error is not None else plan.budget if order.spend is None else spend_of(order.spend, plan.budget)
+        )
+        quotes.append(quote_asked(order.request, (spend, order.error), plan.budget, beside, order.expect))
+    return _Part(path.name, plan, tuple(quotes), _sum([one.advertised for one in quotes]), _whole(plan))
+
+
+def _whole(plan: PlanFile) -> SemiAdjacency:
     if plan.invariants is None:
-        one = SemiAdjacency(1, exact=True, reason="nothing is published exactly")
-        yield _Row(name, relation, "any", "nothing exact", one, amount)
-        return
-    invariants, rows = plan.invariants, plan.neighbours.rows
-    whole = semi_adjacency(invariants, plan.schema, None, rows)
-    yield _Row(name, relation, "any", "all of it", whole, amount)
-    components = components_of(invariants, plan.schema)
-    for column in plan.schema.columns:
-        root = root_of(column, plan.schema)  # columns of one family change together
-        of = next((one for one in components if root in {root_of(name, plan.schema) for name in one.columns}), None)
-        if of is None:
-            alone, beside = SemiAdjacency(1, exact=True, reason="no exact fact names it"), "all of it"
-        else:
-            # Rows that change in the columns of one component keep the facts of all the others (A3).
-            found = semi_adjacency(Description(of.parts), plan.schema, None, rows)
-            attained = found.exact and of.columns == (column,)
-            alone, beside = SemiAdjacency(min(found.a, whole.a), attained, found.reason), "all of it"
-        yield _Row(name, relation, column, beside, alone, amount)
-    levels = [part for part in invariants.parts if not isinstance(part, ImpossibleStatement)]
-    for part in levels if len(levels) > 1 else ():
-        yield _Row(name, relation, "any (if only this were exact)", _words(part), _alone(part, plan), amount)
+        return SemiAdjacency(1, exact=True, reason="nothing is published exactly")
+    return semi_adjacency(plan.invariants, plan.schema, None, plan.neighbours.rows)
+
+
+def _check(read: Sequence[_Part]) -> None:
+    """Checks that the guarantees of the plans can be put together.
+
+    Raises:
+        ArgumentError: they have several measures, or are of one data set.
+    """
+    if len({type(part.advertised) for part in read}) > 1:
+        known = ", ".join(f"{part.name} in {kind_name(part.advertised)}" for part in read)
+        raise ArgumentError(f"--programme: the plans have several measures ({known}); give all of them in one")
+    names = [part.plan.dataset for part in read]
+    if len(set(names)) < len(names):
+        raise ArgumentError("--programme: two plans are of one data set; put all its releases into one of them")
+
+
+def _cost(read: Sequence[_Part]) -> Cost:
+    return Cost(_sum([part.advertised for part in read]), _sum([part.effective for part in read]))
+
+
+def _sum(amounts: Sequence[Budget]) -> Budget:
+    total = amounts[0]
+    for amount in amounts[1:]:
+        total = total + amount
+    return total
+
+
+def _lines_of(part: _Part) -> Iterator[Line]:
+    """The lines of one plan: any values, each attribute and its areas, each level."""
+    plan, invariants = part.plan, part.plan.invariants
+    columns = () if invariants is None else invariants.columns
+    yield Line(part.name, plan.neighbours, None, columns, part.whole, Cost(part.advertised, part.effective))
+    for attribute in attributes_of(plan.schema):
+        for change in changes_of_attribute(attribute, invariants, plan.schema, plan.neighbours.rows):
+            cost = Cost(part.advertised, part.cost(change))
+            yield Line(part.name, plan.neighbours, change, columns, change.rows, cost)
+    levels = [] if invariants is None else [one for one in invariants.parts if not isinstance(one, ImpossibleStatement)]
+    for one in levels if len(levels) > 1 else ():
+        alone = _alone(one, plan)
+        cost = Cost(part.advertised, None if alone is None else part.advertised.group(alone.a))
+        yield Line(part.name, plan.neighbours, one, columns, alone, cost)
 
 
 def _alone(part: ExactStatement, plan: PlanFile) -> SemiAdjacency | None:
@@ -161,14 +192,3 @@ def _alone(part: ExactStatement, plan: PlanFile) -> SemiAdjacency | None:
         return semi_adjacency(Description((part,)), plan.schema, None, plan.neighbours.rows)
     except PlanError:
         return None
-
-
-def _words(part: ExactStatement) -> str:
-    """The part in a few words."""
-    kinds = {
-        TotalsStatement: "totals of",
-        OccupiedStatement: "occupied cells of",
-        LinearStatement: "sums over",
-        ImpossibleStatement: "impossible cells of",
-    }
-    return f"{kinds[type(part)]} {', '.join(part.columns)}"

@@ -11,6 +11,7 @@ from discreet.cli.exits import exits
 from discreet.cli.options import AsJson, Settings
 from discreet.cli.output import write
 from discreet.cli.settings import settings_of
+from discreet.errors import ArgumentError
 
 __all__ = ["convert", "effective"]
 
@@ -42,6 +43,9 @@ def convert(  # noqa: PLR0917 (options have names)
 
 
 def effective(  # noqa: PLR0917 (options have names)
+    plans: Annotated[
+        list[str] | None, typer.Argument(metavar="[PLAN]...", help="Further plans of a --programme.", show_default=False)
+    ] = None,
     rho: Annotated[str | None, typer.Option(help="The advertised ρ.")] = None,
     epsilon: Annotated[str | None, typer.Option(help="The advertised ε.")] = None,
     mu: Annotated[str | None, typer.Option(help="The advertised μ.")] = None,
@@ -53,8 +57,12 @@ def effective(  # noqa: PLR0917 (options have names)
     programme: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="PLAN=rho:R", help="A plan and its advertised guarantee (rho, epsilon or mu); once for each plan."
+            metavar="PLAN[=rho:R]",
+            help="A plan, whose releases are counted, or with an advertised guarantee (rho, epsilon or mu) in their place.",
         ),
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(metavar="TAG", help="The language of the sentences about a --programme: en or de.")
     ] = None,
     settings: Settings = None,
     *,
@@ -67,19 +75,21 @@ def effective(  # noqa: PLR0917 (options have names)
         if programme:
             from discreet.cli.effective_programme import effective_programme
 
-            others = {
-                "--rho": rho,
-                "--epsilon": epsilon,
-                "--mu": mu,
-                "--delta": delta,
-                "--invariant": invariant,
-                "--plan": plan,
-            }
+            others = {"--rho": rho, "--epsilon": epsilon, "--mu": mu, "--invariant": invariant, "--plan": plan}
             answer = effective_programme(
-                programme, [name for name, value in others.items() if value is not None], settings_of(settings)
+                [*programme, *(plans or ())],
+                [name for name, value in others.items() if value is not None],
+                settings_of(settings),
+                delta=delta,
+                language=language,
             )
             write(answer, as_json=as_json)
             return
+        if plans or language is not None:
+            what = "--language" if language is not None else " ".join(plans or ())
+            raise ArgumentError(
+                f"effective: {what} goes with --programme only; write --programme PLAN PLAN …, or --plan PLAN"
+            )
         write(
             effective_guarantee(
                 rho=rho, epsilon=epsilon, mu=mu, delta=delta, invariant=invariant, plan=plan, given=settings_of(settings)

@@ -21,6 +21,7 @@ A noise is the law of one published answer; a mechanism offers noises for a guar
 * `effects`: Interactions of columns as integer queries, and the energies of a change of rows in each of them
 * `exchanges`: What exchanges of rows that keep all margins can move: within places, and between them
 * `shares`: The variances of independent noises with one guarantee and the least sum, with a certificate
+* `part_costs`: The part of its guarantee that a noise spends on some of the changes that it hides
 * `adding`: Noise meets values, in integers that cannot overflow
 * `losses`: The facts of a noise that an audit needs: the loss of a move, and copies of cells
 * `_placing`: Noise of the cells of a structure in the places of the answer

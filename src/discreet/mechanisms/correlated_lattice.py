@@ -67,6 +67,12 @@ class CorrelatedLattice:
     held: ClassVar[None] = None
     keeps_totals: ClassVar[bool] = True
 
+    @property
+    def depth(self) -> int:
+        """The number of cells at each place."""
+        structure = self.structure
+        return structure.depth if isinstance(structure, Kernel) else structure.tables[0].depth
+
     def sample(self, bits: Bits) -> NDArray[Any]:
         """One draw for all cells of the request; 0 outside the structure."""
         from discreet.noise.lattice.nearest_plane import correlated_margins, correlated_places
@@ -89,12 +95,11 @@ class CorrelatedLattice:
 
         structure = self.structure
         try:
-            depth = structure.depth if isinstance(structure, Kernel) else structure.tables[0].depth
             if isinstance(structure, Kernel):
                 _sums_of(structure)
         except ArgumentError:
             return False
-        return is_within_limits(self.within, self.between, depth) and self.within * structure.size <= MOST_SIGMA2
+        return is_within_limits(self.within, self.between, self.depth) and self.within * structure.size <= MOST_SIGMA2
 
     def apply(self, values: Integers, bits: Bits) -> Integers:
         """`values` plus noise on the lattice."""

@@ -4,6 +4,7 @@
   one gets
 * `assumptions`: What is assumed of a column before anything is spent: shares and means, each a number or a range of
   numbers
+* `attributes`: The part of its spend that a release costs somebody of whom one attribute changes
 * `certainty`: The certainty of each noisy part with which an interval, or all intervals of a release, hold with probability
   `LEVEL`
 * `clamps`: The clamp with the least bound of the whole error, from public or released counts of where values lie

@@ -29,6 +29,7 @@ from discreet.mechanisms import (
     joint_factor,
     worst,
 )
+from discreet.mechanisms.part_costs import advertised_part
 from discreet.plan.layout import drawing_of
 from discreet.plan.plan import Plan
 from discreet.plan.sizes import MOST_WHOLE_CELLS, is_large
@@ -342,9 +343,9 @@ def _advertise(plan: Plan, spend: Budget, measured: Sequence[Measured], joint: F
 
 
 def _ordinary_guarantee(one: Measured) -> Target:
-    """The guarantee of the noise at the ordinary sensitivity: the stated one, scaled by the two sensitivities."""
+    """The guarantee of the noise for one replaced row: the stated one, scaled by what that row costs of it."""
     kind = type(one.guarantee)
-    ratio = Fraction(kind.size(one.ordinary), kind.size(one.sensitivity))
+    ratio = advertised_part(one.law, one.ordinary, one.sensitivity, one.guarantee)
     return kind.of_coordinates([ratio * value for value in one.guarantee.coordinates], sqrt_up)
 
 

@@ -4,6 +4,8 @@
 parameter a(t) from schema and published totals alone. Statements and proofs: docs/proofs/semi-adjacency.md.
 
 * `exact_totals`: The exact totals of a data set as requests see them: which cells can hold a record, which sums are public
+* `attributes`: The changes of one attribute alone, or of an area within a larger one: which rows and columns exact totals
+  tie to them
 * `cells`: The levels of the columns of an invariant, and the cells of their joint domain
 * `checking`: Checks that invariants fit a schema and its neighbours, before anything is opened
 * `classes`: Classes of cells: what the published sums do not tell apart, and what they settle
