@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -169,14 +170,21 @@ def choose_tree(size: int, variance: Callable[[int], float], *, rows: Fraction |
     """
     widest = size if rows else 1
     widths = [1 << power for power in range(widest.bit_length())]
-    candidates = [tree for width in widths for tree in _shapes(size, width)]
-    noise = {depth: variance(depth) for depth in {tree.depth for tree in candidates}}
+    candidates = [shape for width in widths for shape in _weighted_shapes(size, width)]
+    noise = {depth: variance(depth) for depth in {tree.depth for tree, _ in candidates}}
 
-    def error(tree: Tree) -> float:
+    def error(shape: tuple[Tree, float]) -> float:
+        tree, weight = shape
         held = float(rows or 0) * tree.width / size if tree.width > 1 else 0.0
-        return noise[tree.depth] * (prefix_variance(tree) + interval_variance(tree)) + held**2 / 3
+        return noise[tree.depth] * weight + held**2 / 3
 
-    return min(candidates, key=error)
+    return min(candidates, key=error)[0]
+
+
+@lru_cache(maxsize=256)
+def _weighted_shapes(size: int, width: int) -> tuple[tuple[Tree, float], ...]:
+    """Each of `_shapes` with its error in units of the variance of a node's noise; a search for a spend asks often."""
+    return tuple((tree, prefix_variance(tree) + interval_variance(tree)) for tree in _shapes(size, width))
 
 
 def _shapes(size: int, width: int) -> list[Tree]:
