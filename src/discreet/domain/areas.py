@@ -272,7 +272,7 @@ def expand_columns(declared: Mapping[str, Declared]) -> dict[str, Column]:
     """The columns of a schema, those of every hierarchy and every derived column among them.
 
     Raises:
-        SchemaError: a derived column of something that is no category, or of itself; a name that is taken twice.
+        SchemaError: a derived column of something that is not a category, or of itself; a name that is taken twice.
     """
     found: dict[str, Column] = {}
     for name, one in declared.items():
@@ -282,7 +282,7 @@ def expand_columns(declared: Mapping[str, Declared]) -> dict[str, Column]:
                 raise SchemaError(f"column '{own}': is declared twice; it is a level of '{name}' too")
             found[own] = column
         if not isinstance(one, Hierarchy):
-            found[name] = one  # type: ignore[assignment]  # a derived column is made below; what is no column is refused
+            found[name] = one  # type: ignore[assignment]  # a derived column is made below; what is not a column is refused
     for name, one in declared.items():
         if isinstance(one, DerivedColumn):
             _resolve(name, declared, found, ())

@@ -12,7 +12,7 @@ class Identifier:
     """A column of whole numbers, texts or days whose equal values mark the rows of one person; null marks no person.
 
     Values are equal if they are the same number, the same day, or texts of the same bytes: " a", "a" and "A" are three
-    persons. A row without a person contributes nothing. The column is no group, no condition and no statistic.
+    persons. A row without a person contributes nothing. The column is not a group, a condition or a statistic.
     """
 
     def to_json(self) -> dict[str, object]:

@@ -35,7 +35,7 @@ class Schema:
     reading: CsvFormat | None
     query: Select | None
     identifiers: Mapping[str, Identifier]
-    """The columns that say whose row it is. They are no `columns`: nothing is asked of their values."""
+    """The columns that say whose row it is. They are not `columns`: nothing is asked of their values."""
 
     def __init__(
         self, columns: Mapping[str, Declared | Identifier] | None = None, /, **named: Declared | Identifier

@@ -175,7 +175,7 @@ class TableFacts:
         """
         if isinstance(name, str) and name == person_of(self.neighbours):
             raise PlanError(
-                f"column {printed(name)}: is an Identifier, which says whose row it is; it is no group, condition or "
+                f"column {printed(name)}: is an Identifier, which says whose row it is; it is not a group, condition or "
                 "statistic. Ask for persons(), or leave it out"
             )
         if not isinstance(name, str) or name not in self.columns:
@@ -202,8 +202,8 @@ def facts_of(schema: Schema, neighbours: Neighbours) -> TableFacts:
 def _check_identifiers(schema: Schema, person: str | None) -> None:
     if person is not None and person not in schema.identifiers:
         raise PlanError(
-            f"person={printed(person)}: is no Identifier of the schema{did_you_mean(person, schema.identifiers)}; declare "
-            f"the column as {person}=Identifier()"
+            f"person={printed(person)}: is not an Identifier of the schema{did_you_mean(person, schema.identifiers)}; "
+            f"declare the column as {person}=Identifier()"
         )
     other = next((name for name in schema.identifiers if name != person), None)
     if other is not None:

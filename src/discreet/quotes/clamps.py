@@ -131,7 +131,7 @@ def spread_of_bins(column: Number, counts: Mapping[tuple[Amount, Amount], Given]
     """Where values lie, from counts by bins: each a number, or the least and the most.
 
     Raises:
-        ArgumentError: bins that are no pairs, reversed, outside the column, overlap or leave a gap; counts below 0.
+        ArgumentError: bins that are not pairs, reversed, outside the column, overlap or leave a gap; counts below 0.
     """
     bins = []
     for ends, count in counts.items():

@@ -106,7 +106,7 @@ class _View:
 def _views(document: Mapping[str, Any]) -> Iterator[_View]:
     """The counts, shares, histograms and tables of a release; frames stand in the order of their statistics."""
     if is_of_persons(document["guarantee"]["relation"]):
-        return  # weighted numbers of persons are no counts of a table, and add up to nothing
+        return  # weighted numbers of persons are not counts of a table, and add up to nothing
     frames = iter(document.get("frames", ()))
     for line in document["statistics"]:
         if line["statistic"] in {"count", "share"}:

@@ -123,7 +123,7 @@ class Coefficient:
 def _of(one: Statistic) -> Regression:
     kind: Any = one.kind
     if not isinstance(kind, Regression):
-        raise InternalError(f"statistic '{one.name}' is no regression")
+        raise InternalError(f"statistic '{one.name}' is not a regression")
     return kind
 
 

@@ -48,7 +48,7 @@ def poststratified(means: Numbers | Release, sizes: Numbers, *, confidence: Amou
     if top.quantity.statistic not in {"mean", "weighted_mean"}:
         raise ArgumentError(f"means: {top} is not a mean; release a mean or a weighted mean for each stratum")
     matched = match(top, bottom, ("means", "sizes"))
-    # The group of nulls is no stratum: nobody knows its size.
+    # The group of nulls is not a stratum: nobody knows its size.
     if any(None not in key for key in matched.first_only) or matched.second_only:
         raise ArgumentError("means, sizes: do not have the same strata; give a size for every stratum and none besides")
     counts = [_size(cell) for _, _, cell in matched.pairs]

@@ -200,7 +200,7 @@ def count_column(document: Mapping[str, Any], statistic: str | None) -> str:
     """The column of counts that is meant, or the first. Raises ArgumentError where it is not one."""
     if is_of_persons(document["guarantee"]["relation"]):
         raise ArgumentError(
-            f"release '{document['name']}': counts persons with weights, which are no counts of a table, and this test has "
+            f"release '{document['name']}': counts persons with weights, which are not counts of a table, and this test has "
             "no law for them; take a release of a table of rows"
         )
     known = [name for name, line in outputs_of(document).items() if line["statistic"] == "count" and name == line["name"]]

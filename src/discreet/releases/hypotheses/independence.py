@@ -87,7 +87,7 @@ test_independence.__test__ = False  # type: ignore[attr-defined]
 
 
 def check_alternative(alternative: str) -> None:
-    """Raises ArgumentError for what is no alternative."""
+    """Raises ArgumentError for what is not an alternative."""
     if alternative not in ALTERNATIVES:
         raise ArgumentError(f"alternative={printed(alternative)}: must be one of {', '.join(ALTERNATIVES)}")
 
@@ -140,7 +140,7 @@ def _with_margins(release: Release, cells: Cells, margins: Margins, alternative:
     kept = margins.rows > 0, margins.columns > 0
     rows, columns = margins.rows[kept[0]], margins.columns[kept[1]]
     if min(rows.size, columns.size) < 2:
-        raise ArgumentError("by: by the exact totals all rows are in one level of a column, which is no table to test")
+        raise ArgumentError("by: by the exact totals all rows are in one level of a column, so there is no table to test")
     values = cells.values[np.ix_(*kept)]
     one_sided_needs_two(values.shape, alternative)
     names = cells.names[0], cells.names[1]
