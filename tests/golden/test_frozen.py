@@ -55,6 +55,7 @@ def test_commands_print_and_leave_as_they_did(tmp_path: Path) -> None:
         assert found[command] == told, command
 
 
+@pytest.mark.slow
 def test_the_planner_computes_with_what_it_had(tmp_path: Path) -> None:
     assert freeze.planner_digests(tmp_path.resolve()) == kept("planner")
 

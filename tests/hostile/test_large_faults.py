@@ -134,6 +134,7 @@ def judged(place: Path, failure: BaseException | None) -> str:
 # Death at every moment --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "moment", [pytest.param(one, marks=[pytest.mark.exhaustive] * (place % 2 == 0)) for place, one in enumerate(MOMENTS)]
 )

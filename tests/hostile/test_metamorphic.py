@@ -226,7 +226,7 @@ FORMATS: dict[str, Callable[[pa.Table, Path], Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("size", [0, len(ALL)])
 def test_texts_in_any_format_have_the_cube_of_the_csv_file(tmp_path: Path, name: str, size: int) -> None:

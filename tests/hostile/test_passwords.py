@@ -74,7 +74,7 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("url", URLS)
 def test_no_command_shows_the_password_of_a_source(folder: Path, url: str) -> None:
     with_source(folder, url)
@@ -87,7 +87,7 @@ def test_no_command_shows_the_password_of_a_source(folder: Path, url: str) -> No
     assert not [path for path in written if SECRET.encode() in path.read_bytes()]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("url", URLS)
 def test_a_url_in_the_place_of_a_path_is_not_echoed(folder: Path, url: str) -> None:
     with_source(folder, "delays.csv")

@@ -208,6 +208,7 @@ def tight_coverages() -> list[float]:
     return [sum(chance for (low, high), chance in law.items() if low <= true <= high) for true, law in laws]
 
 
+@pytest.mark.slow
 def test_every_interval_holds_its_quantile_as_often_as_it_says() -> None:
     assert covers()
     assert min(coverages(HEAPS[::4], WIDE, (0, 19, 39))) >= 0.95 - 1e-12

@@ -166,7 +166,7 @@ KNOWN_OR_NOT = [rows for n in (1, 2, 3) for rows in combinations_with_replacemen
 TINY = [rows for rows in KNOWN_OR_NOT if any(value is not None for value in rows)]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("spend", [dp.PureDP("0.5"), dp.PureDP(1), dp.PureDP(3), dp.ZCDP("0.5")], ids=str)
 def test_the_interval_of_a_mean_as_recorded_holds_it_with_95_percent_for_every_table(spend):
     least = 1.0
@@ -286,6 +286,7 @@ def test_what_is_imputed_is_free_beside_what_is_known():
     assert loss_of_rows(quoted, (0, 6)) == Fraction(1, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("neighbours", [dp.AddRemove(), dp.ReplaceOne(rows=60)], ids=["add-remove", "replace-one"])
 def test_the_interval_of_the_prepared_mean_holds_it_where_values_are_imputed(neighbours):

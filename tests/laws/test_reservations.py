@@ -24,6 +24,7 @@ def few_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
     model.book_of.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("names", "processes", "lives"),

@@ -299,6 +299,7 @@ def test_existence_facts_are_exact():
     assert sum(count for count, _, _ in results) > 400
 
 
+@pytest.mark.slow
 def test_disjoint_margins_are_exact_where_they_say_so():
     """(iii), (iv): K + 1 if and only if the smallest totals are at most n - 1 together."""
     results = [checked(invariants, sizes_for(invariants, 180)) for invariants in DISJOINT]
@@ -333,6 +334,7 @@ def test_the_sum_of_a_wide_magnitude_is_exact(span):
             assert rows_of_sums([group, other]) == (1 + max(1, int(needed.max())), True)
 
 
+@pytest.mark.slow
 def test_occupied_cells_across_totals_are_exact():
     """A11."""
     results = [checked(invariants, sizes_for(invariants, 400)) for invariants in ACROSS]

@@ -201,7 +201,7 @@ def violated(name, request_name):
     return [query for query, bound, found in tried(name, request_name) if found[0] > bound.l1 or found[1] > bound.l2_squared]
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("request_name", REQUESTS)
 @pytest.mark.parametrize("name", INVARIANTS)
 def test_no_two_semi_adjacent_tables_differ_by_more_than_declared(name, request_name):

@@ -134,6 +134,7 @@ def test_a_cycle_of_possible_cells_moves_every_row(k):
     assert invariants.semi_adjacency(schema, {"r": ones, "c": ones}) == k + 1
 
 
+@pytest.mark.slow
 def test_existence_beside_crossing_margins_costs_more_than_three():
     """3 x 3 margins and "is cell (0, 0) occupied?": a(t) = 4, ℓ₁ 8, ℓ₂² 10, where nobody is there; else at most 3 (A12)."""
     invariants = Margins("a3", "b3") + Occupied("a3", "b3", only=[x(0, 0)])

@@ -49,7 +49,7 @@ def corner_excess(rows, first, second, law, alternative, *, used=None):
     return worst_excess(pairs)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("law", LAWS, ids=str)
 @pytest.mark.parametrize("alternative", SIDES)
 def test_beside_exact_margins_no_table_of_few_rows_exceeds_its_level(law, alternative):
@@ -76,6 +76,7 @@ def test_tables_under_the_hypothesis_have_their_law():
     assert (drawn.sum(axis=1) == columns).all()
 
 
+@pytest.mark.slow
 def test_draws_keep_their_level_and_a_count_without_the_table_itself_is_noticed():
     """At the level 1/19 of 19 draws: rejected with probability 1/20, and with 1/10 if the table itself is not counted.
 
@@ -126,6 +127,7 @@ def brute_force(published, law, margins, alternative):
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("alternative", SIDES)
 def test_no_margins_of_a_box_have_a_larger_p_value_than_its_bound(alternative):
@@ -163,6 +165,7 @@ def test_the_bound_notices_boxes_that_are_not_widened(monkeypatch):
     assert one.above(box, 0.002, 0.99) + 0.002 < max(p_values)
 
 
+@pytest.mark.slow
 def test_the_p_value_is_never_below_the_one_at_the_true_margins():
     """So it is valid wherever the margins are in the box: drawn tables, the p-value against the brute force at the truth."""
     law, draw = DiscreteLaplace(Fraction(1, 2)), np.random.default_rng(7)

@@ -131,7 +131,7 @@ def worst_loss(name, spend, *, published=True):
     return worst
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("spend", SPENDS, ids=["pure", "zcdp"])
 @pytest.mark.parametrize("name", CASES)
 def test_the_charge_covers_every_pair_of_tables(name, spend):

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from tests.builders import plan_text
 
 import discreet as dp
@@ -72,6 +73,7 @@ def loaded_by(code):
     return in_a_new_process(f"{code}\nimport sys; print(sorted(set('{LIGHT}'.split()) & set(sys.modules)))").splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_commands_load_what_they_need_and_no_more(tmp_path):
     """Structure in place of time: each of these modules takes a tenth of a second or more to load, or has been one."""
     call = "from discreet.cli import app\napp({}, standalone_mode=False)"

@@ -37,6 +37,7 @@ def stale(script, page, names):
     return [line for line in computed if line not in lines(page)]
 
 
+@pytest.mark.slow
 def test_the_page_says_what_is_computed(script):
     assert stale(script, PAGE.read_text(encoding="utf-8"), [name for name in script.CASES if name not in SLOW]) == []
 

@@ -68,7 +68,7 @@ def run(code, folder):
     return done.stdout.splitlines()
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("arguments", "names"),
     [
@@ -83,6 +83,7 @@ def test_a_command_loads_nothing_that_it_does_not_need(arguments, names, tmp_pat
     assert ast.literal_eval(run(CALL.format(arguments=arguments, names=names), tmp_path)[-1]) == []
 
 
+@pytest.mark.slow
 def test_the_process_that_draws_begins_before_anything_heavy_is_loaded(tmp_path):
     pytest.importorskip("vl_convert")
     code = EARLY + CALL.format(arguments=["release", "plan.toml", "--out", "out"], names=[])

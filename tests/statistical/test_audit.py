@@ -77,7 +77,7 @@ SLOW_ONLY = {
 }
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(24)
 @pytest.mark.parametrize("name", quick(HONEST))
 def test_an_honest_kernel_is_not_refuted(name):
     found = audit_quote(quoted(HONEST[name]), runs=FEW)

@@ -147,7 +147,7 @@ def cases():
             yield "mean of two", name, laws, str(true), share_held(mean_of_two, laws, (true, true), true)
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(18)
 @pytest.mark.parametrize("name", PAIRS)
 @pytest.mark.parametrize("counts", CHANGES)
 def test_intervals_of_changes_cover(name, counts):

@@ -28,6 +28,7 @@ def script() -> ModuleType:
     return module
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_recorded_mean_covers_it_in_every_plan_and_is_near_the_oracle(script: Any) -> None:
     mean = dp.mean("x", nulls="skip")
     ratios: dict[type, list[float]] = {dp.PureDP: [], dp.ZCDP: []}

@@ -39,7 +39,7 @@ def measured(script: Any, make: Any, spend: Any) -> list[tuple[str, float, float
     return list(script.coverage(make(people, MANY, generator), people, spend, DRAWS, generator))
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(15)
 @pytest.mark.parametrize("spend", SPENDS, ids=str)
 @pytest.mark.parametrize("name", ["poisson", "by_size", "simple", "stratified", "clustered", "certified"])
 def test_intervals_hold_the_number_of_the_population(script: Any, name: str, spend: Any) -> None:
@@ -62,6 +62,7 @@ def product_once(facts: Any, values: Any, weights: Any, power: int, square: int 
     return product_of(facts, values, weights, power, min(square, 1))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("where", "name", "wrong"),
     [

@@ -84,7 +84,7 @@ MUTANTS = {
 }
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_mutant_of_the_choice_is_refuted(name, monkeypatch):
     asked = quote(REPLACED, dp.ZCDP("0.5"))

@@ -85,6 +85,7 @@ def test_without_a_resize_every_null_is_drawn_once():
     assert count_law(None, 3, 2, THIRD, public=True, drawn=True) == {0: Fraction(4, 9), 1: Fraction(4, 9), 2: Fraction(1, 9)}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("at", [(HALF,), (Fraction(1, 10), HALF, Fraction(9, 10)), (Fraction(0), Fraction(1))])
 def test_the_law_of_choices_is_that_of_the_draws(at):
     """Each of at most 125 probabilities within six standard deviations: wrong once in a million runs of this test."""

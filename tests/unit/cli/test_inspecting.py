@@ -136,6 +136,7 @@ def test_the_first_look_needs_a_yes_and_a_no_leaves_no_trace(
     assert "every later release" not in done("inspect", "plan.toml")
 
 
+@pytest.mark.slow
 def test_on_a_real_terminal(folder: Path) -> None:
     """The same process, with its stdout on a terminal and on a pipe."""
     command = [sys.executable, "-m", "discreet", "inspect", "plan.toml", "--yes"]

@@ -132,6 +132,7 @@ def test_noise_too_small_to_protect_is_allowed_when_it_is_asked_for(folder: Path
     assert dp.Release.load("out").table["count"].sum() == 1605
 
 
+@pytest.mark.slow
 def test_check_needs_neither_the_heavy_packages_nor_a_second(folder: Path) -> None:
     code = (
         "import sys; from discreet.cli import app; app(['check', 'plan.toml'], standalone_mode=False); "

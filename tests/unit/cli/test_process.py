@@ -22,6 +22,7 @@ def process(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
+@pytest.mark.slow
 def test_the_exit_codes_of_the_process(folder: Path) -> None:
     released = process(folder, "release", "plan.toml", "--out", "out")
     assert (released.returncode, released.stderr) == (0, "")
@@ -44,6 +45,7 @@ def test_a_terminal_without_greek_letters_gets_its_release(folder: Path) -> None
     assert rb"charged \u03c1 = 0.1" in result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_stdout_that_takes_nothing_does_not_hide_the_charge(folder: Path) -> None:
     command = [sys.executable, "-m", "discreet", "release", "plan.toml", "--out", "out"]
@@ -72,6 +74,7 @@ def test_help_and_version(folder: Path) -> None:
     assert "3 the budget does not allow it" in " ".join(done("--help").replace("│", " ").split())
 
 
+@pytest.mark.slow
 def test_every_help_ends_with_an_example_that_is_a_command(folder: Path) -> None:
     names = [[command.name or command.callback.__name__] for command in app.registered_commands if command.callback]
     for name in [
@@ -98,6 +101,7 @@ def test_shells_are_told_how_to_complete(folder: Path) -> None:
     assert shown.stdout.split() == ["release", "report", "register"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 def test_a_terminal_sees_a_spinner_while_it_waits_and_a_drawn_table(folder: Path) -> None:
     command = [sys.executable, "-m", "discreet", "release", "plan.toml", "--out", "out"]

@@ -174,7 +174,7 @@ def decimal_mistakes(path: NumberPath, width: int, scale: int, dialect: Dialect 
     return mistakes(dialect, path, kind, values, pa.array(values, pa.decimal128(width, scale)))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize(
     ("width", "scale"),
     [

@@ -212,6 +212,7 @@ def test_a_release_leaves_its_ledger_and_nothing_else(tmp_path: Path) -> None:
 MANY = {"none": [], "many": ["x,1", "\0", '"', "y", "", f"{SENTINEL},,,"] * 300}
 
 
+@pytest.mark.slow
 def test_failures_of_all_data_look_the_same(tmp_path: Path) -> None:
     """Whatever the rows were, the traceback is the same to the letter, and the ledger is of the same size."""
     printed = {
@@ -224,6 +225,7 @@ def test_failures_of_all_data_look_the_same(tmp_path: Path) -> None:
     assert all(SENTINEL.encode() not in ledger.read_bytes() for _, ledger in printed.values())
 
 
+@pytest.mark.slow
 def test_refusals_of_all_data_look_the_same(tmp_path: Path) -> None:
     """As for failures; and there is no ledger, for nothing was charged."""
     printed = {name: released(tmp_path / name, written(tmp_path / f"{name}.csv", rows), 99) for name, rows in MANY.items()}

@@ -182,6 +182,7 @@ def connection() -> duckdb.DuckDBPyConnection:
     return duckdb.connect()
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("width", range(1, 39))
 def test_decimals_of_every_type_are_exact(connection: duckdb.DuckDBPyConnection, width: int) -> None:
     for scale in {0, width // 2, width} - {37, 38}:  # refused below: they need more than 128 bits

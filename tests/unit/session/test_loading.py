@@ -28,6 +28,7 @@ print(*sorted(set(sys.modules) - before - set(sys.builtin_module_names)))
 """
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("forgotten", ["", "libraries"])
 def test_a_release_imports_nothing_after_what_is_loaded_for_it(tmp_path, forgotten):
     """Without the libraries in the list, the ciphers are found missing."""

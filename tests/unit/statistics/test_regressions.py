@@ -132,6 +132,7 @@ def test_another_reference_turns_the_coefficient_round() -> None:
     assert other == pytest.approx(start + way)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("spend", SPENDS, ids=str)
 @pytest.mark.parametrize("relation", [dp.AddRemove(), dp.ReplaceOne(rows=1500)], ids=lambda one: type(one).__name__)
 def test_all_intervals_hold_at_once(relation: Any, spend: Any) -> None:

@@ -33,7 +33,7 @@ def beyond(sums, count, t, half):
     return mass[np.abs(total) > half].sum()
 
 
-@pytest.mark.one_in(9)
+@pytest.mark.one_in(36)
 @pytest.mark.parametrize("kind", [GaussianNoise, LaplaceNoise])
 @pytest.mark.parametrize("of_sum", SCALES)
 @pytest.mark.parametrize("of_count", SCALES)

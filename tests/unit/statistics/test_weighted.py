@@ -79,6 +79,7 @@ def test_without_noise_they_are_what_a_loop_over_the_rows_gives():
         assert ratio.value[place] == pytest.approx(sum(x * w for x, w, _ in whole) / sum(z * w for _, w, z in whole))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("spend", [dp.PureDP(4), dp.PureDP(10), dp.ZCDP(2)], ids=str)
 @pytest.mark.parametrize("rows", [[(9, 1)], [(-3, 4), (9, 4)], [(5, 2.5)] * 7 + [(9, 1)] * 5], ids=["one", "two", "twelve"])
 def test_intervals_hold_with_the_stated_probability(rows, spend):
@@ -91,6 +92,7 @@ def test_intervals_hold_with_the_stated_probability(rows, spend):
         assert chance[~covered].sum() > 0 or line.statistic.kind.word == "weighted_mean"
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("spend", [dp.PureDP(6), dp.PureDP(12), dp.ZCDP(2)], ids=str)
 @pytest.mark.parametrize("rows", [[(9, 1, 1)], [(-3, 4, 3), (9, 4, 1)], [(5, 2.5, 2)] * 7 + [(9, 1, 3)] * 5], ids=len)
 def test_the_interval_of_a_ratio_holds_with_the_stated_probability(rows, spend):

@@ -212,6 +212,7 @@ class Grouped:
             yield pa.Table.from_arrays([*columns, copies], names=[*names, COPIES])
 
 
+@pytest.mark.slow
 def test_counted_rows_mean_what_the_rows_mean() -> None:
     def opened(header: Header, rows: Rows) -> Engine:
         table = arrow_table(header, rows)
@@ -285,6 +286,7 @@ def test_texts_that_a_collation_takes_for_equal_are_counted_apart(server: str) -
     assert sorted(cube.rows.tolist()) == [1, 1, 2]
 
 
+@pytest.mark.slow
 def test_decimals_that_are_written_differently_are_counted_apart(server: str) -> None:
     """1.0 and 1.00 are equal to the server. If it answered one of them for both, one row could move the others."""
     carry_out(server, "CREATE TABLE written (g numeric)", "INSERT INTO written VALUES (1.00), (1.0), (1.0), (2)")
@@ -306,6 +308,7 @@ def test_a_column_of_another_type_than_at_the_opening_is_not_grouped(server: str
         engine.aggregate(*scan_of(schema, "g"))
 
 
+@pytest.mark.slow
 def test_texts_come_in_utf8_or_the_source_is_refused(server: str) -> None:
     """In another encoding a text would be read as another one, or as null."""
     schema = dp.Schema(g=dp.Category(["F", "é"]))

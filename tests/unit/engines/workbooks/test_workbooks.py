@@ -65,6 +65,7 @@ TABLES = [table for table in hostile_tables() if {kind.shown for kind in table.h
 TABLES.sort(key=lambda table: len(table.header) * len(table.rows))  # short ones run by default
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(10)
 @pytest.mark.parametrize("table", TABLES, ids=[table.name for table in TABLES])
 def test_texts_equal_the_reference(tmp_path: Path, table: Any) -> None:

@@ -86,6 +86,7 @@ class Reader(HTMLParser):
         self._into = None
 
 
+@pytest.mark.slow
 def test_the_page_needs_no_network_and_runs_one_known_script(folder):
     html, _ = planner(folder)
     (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]+)"', html)

@@ -257,6 +257,7 @@ def test_bars_lie_within_their_table_and_around_the_value(wages):
         assert low <= left + width or low <= left
 
 
+@pytest.mark.slow
 def test_ten_thousand_cells_are_small_and_fast(released):
     schema = dp.Schema(
         county=dp.Category([f"county number {k}" for k in range(2499)]),

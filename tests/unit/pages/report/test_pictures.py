@@ -81,6 +81,7 @@ def test_quantiles_and_histograms_are_drawn_with_every_value_of_the_release(peop
         assert [point[key] for point in bars] == histogram[column].to_list()
 
 
+@pytest.mark.slow
 def test_names_in_pictures_stay_text(people):
     profile, others = pictures.illustrations(people.guarantee, people.document, dp.About(), None, words_in("en"))
     assert len(others) == 2
