@@ -72,6 +72,7 @@ if _typing.TYPE_CHECKING:
     from discreet.statistics.covariance import covariance
     from discreet.statistics.designs import CertifiedPoissonDesign, DesignEffect, PoissonDesign, ReplacementDesign
     from discreet.statistics.histograms import histogram
+    from discreet.statistics.joint_means import means
     from discreet.statistics.means import mean
     from discreet.statistics.persons import persons
     from discreet.statistics.principal_components import principal_components
@@ -163,6 +164,7 @@ __all__ = [
     "extract",
     "histogram",
     "mean",
+    "means",
     "median",
     "numbers",
     "persons",
@@ -291,6 +293,7 @@ _HOMES = {
     "discreet.statistics.covariance": ("covariance",),
     "discreet.statistics.designs": ("CertifiedPoissonDesign", "DesignEffect", "PoissonDesign", "ReplacementDesign"),
     "discreet.statistics.histograms": ("histogram",),
+    "discreet.statistics.joint_means": ("means",),
     "discreet.statistics.means": ("mean",),
     "discreet.statistics.principal_components": ("principal_components",),
     "discreet.statistics.quantile": ("median", "quantiles"),

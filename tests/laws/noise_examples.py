@@ -19,6 +19,7 @@ from discreet.mechanisms.one_sign_laplace import OneSignLaplace
 from discreet.mechanisms.projected_laplace import ProjectedLaplace
 from discreet.mechanisms.rounded_lattice import RoundedLattice
 from discreet.mechanisms.sum_zero import PairedLaplace, SumZeroLaplace
+from discreet.mechanisms.vector_laplace import VectorLaplace
 from discreet.totals.structure import Blocks, Kernel, Table, Tables
 
 HALF = Fraction(1, 2)
@@ -40,6 +41,7 @@ OF_NOISES: dict[type, tuple[Any, str, str]] = {
     LatticeLaplace: (LatticeLaplace(SQUARE, Fraction(2)), "pure-dp", "scale = Δ₁ / ε"),
     ProjectedLaplace: (ProjectedLaplace(SQUARE, Fraction(2)), "pure-dp", "scale = Δ₁ / ε"),
     OneSignLaplace: (OneSignLaplace(BLOCKS, Fraction(2)), "pure-dp", "scale = 2aM / ε"),
+    VectorLaplace: (VectorLaplace(BLOCKS, Fraction(2)), "pure-dp", "scale = Δ∞ / ε"),
     LatticeGaussian: (LatticeGaussian(SQUARE, Fraction(50)), "zcdp", "σ² = Δ₂² / (2ρ)"),
     RoundedLattice: (RoundedLattice(SQUARE, Fraction(6)), "gdp", "σ² = Δ₂² / μ²"),
     CorrelatedLattice: (CorrelatedLattice(PLACES, Fraction(18), Fraction(18, 5), listed=True), "gdp", "(σ², τ²)"),
@@ -48,4 +50,4 @@ OF_NOISES: dict[type, tuple[Any, str, str]] = {
     ExponentialIntervals: (ExponentialIntervals(4, 1, (HALF,), HALF), "zcdp", "range² = 8ρ / Δ₂²"),
 }
 CHOSEN = {ExponentialQuantiles, ExponentialIntervals}  # nothing is added; what is drawn depends on the records
-UNTIED = {*CHOSEN, OneSignLaplace}  # these keep no totals, though cells depend on each other
+UNTIED = {*CHOSEN, OneSignLaplace, VectorLaplace}  # these keep no totals, though cells depend on each other

@@ -212,7 +212,7 @@ STATISTICS = {
         *(make("v", **SKIP) for make in (dp.sum, dp.mean, dp.variance, dp.std, dp.median)),
         *(make("v", "w", **SKIP) for make in (dp.covariance, dp.correlation)),
         dp.regression("v", ["w", "u"], **SKIP),
-        *(make(["v", "w"], **SKIP) for make in (dp.correlations, dp.principal_components)),
+        *(make(["v", "w"], **SKIP) for make in (dp.means, dp.correlations, dp.principal_components)),
         dp.weighted_sum("v", dp.Weight("w", most=100), **SKIP),
         dp.weighted_mean("v", dp.Weight("w", most=100), **SKIP),
         dp.weighted_share(dp.Weight("w", most=100), **SKIP),

@@ -22,6 +22,7 @@ from discreet.mechanisms.one_sign_laplace import OneSignLaplace
 from discreet.mechanisms.projected_laplace import ProjectedLaplace
 from discreet.mechanisms.rounded_lattice import RoundedLattice
 from discreet.mechanisms.sum_zero import PairedLaplace, SumZeroLaplace
+from discreet.mechanisms.vector_laplace import VectorLaplace
 from discreet.privacy import GDP, ZCDP, PureDP
 from discreet.totals.structure import Blocks, Kernel, Table, Tables, margin_equations
 
@@ -112,6 +113,12 @@ ENUMERATED = {
     LatticeLaplace: (LatticeLaplace(SQUARE, Fraction(1)), sums(SQUARE), absolute(1), 9),
     ProjectedLaplace: (ProjectedLaplace(LINE, Fraction(3)), sums(LINE), projected(3), 40),
     OneSignLaplace: (OneSignLaplace(TWO_CELLS, Fraction(6)), np.eye(2, dtype=np.int64), one_sign(6), 120),
+    VectorLaplace: (
+        VectorLaplace(TWO_CELLS, Fraction(6)),
+        np.eye(2, dtype=np.int64),
+        lambda points: np.abs(points).max(axis=1) / 6,
+        150,
+    ),
     LatticeGaussian: (
         LatticeGaussian(SQUARE, Fraction(3)),
         sums(SQUARE),

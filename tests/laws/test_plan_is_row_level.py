@@ -73,6 +73,7 @@ MAKERS = {
     "covariance": lambda column: dp.covariance(*column, nulls="skip"),
     "correlation": lambda column: dp.correlation(*column, nulls="skip"),
     "regression": lambda columns: dp.regression(columns[0], columns[1:], nulls="skip"),
+    "means": lambda columns: dp.means(columns, nulls="skip"),
     "correlations": lambda columns: dp.correlations(columns, nulls="skip"),
     "median": lambda column: dp.median(column, nulls="skip", interval=1),
     "chosen": lambda column: dp.median(column, nulls="skip").alias(f"chosen_{column}"),
@@ -138,6 +139,7 @@ def bins_or_name(column):
 
 VALUED = ["sum", "mean", "variance", "std", "median", "chosen", "around", "quantiles", "histogram"]
 PAIRED = [("covariance", ("v", "w")), ("correlation", ("w", "v")), ("correlations", ("v", "w"))]
+PAIRED += [("means", ("v", "w"))]
 PAIRED += [("regression", columns) for columns in (("v", "w"), ("w", "s"), ("v", "w", "s", "b"))]
 TABLES = ((("s",), ("b", "v")), (("w", "s"),), (("v",), ("w",), ("b",)))
 

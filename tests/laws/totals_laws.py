@@ -23,6 +23,7 @@ from discreet.mechanisms.laplace import LaplaceNoise
 from discreet.mechanisms.lattice_gaussian import LatticeGaussian
 from discreet.mechanisms.lattice_laplace import LatticeLaplace
 from discreet.mechanisms.one_sign_laplace import OneSignLaplace
+from discreet.mechanisms.vector_laplace import VectorLaplace
 from discreet.mechanisms.projected_laplace import ProjectedLaplace
 from discreet.mechanisms.rounded_lattice import RoundedLattice
 from discreet.mechanisms.sum_zero import PairedLaplace, SumZeroLaplace
@@ -209,7 +210,7 @@ def on_support(law, u):
         return not np.delete(u, law.held).any()
     if law.everywhere:
         return True
-    if isinstance(law, OneSignLaplace):
+    if isinstance(law, OneSignLaplace | VectorLaplace):
         return not np.delete(u, law.structure.order).any()
     matrix, order = equations(law.structure)
     return not (matrix @ u[order]).any() and not np.delete(u, order).any()
@@ -233,6 +234,9 @@ def ratio(law, u):
                 part = u[blocks.order[start:end]]
                 found += Fraction(2 * max(int(part[part > 0].sum()), -int(part[part < 0].sum()))) / scale
             return found
+        case VectorLaplace(structure=blocks, scale=scale):
+            vectors = np.abs(u[blocks.order]).reshape(len(blocks.sizes), -1)
+            return Fraction(int(vectors.max(axis=1).sum())) / scale
         case LatticeLaplace(scale=scale) | ProjectedLaplace(scale=scale):
             return Fraction(l1) / scale  # of a projection it is the loss of what is projected: a bound
         case KNormLaplace(points=points, epsilon=epsilon):

@@ -12,6 +12,7 @@ A noise is the law of one published answer; a mechanism offers noises for a guar
 * `lattice_laplace`: Laplace noise that keeps two exact margins, drawn by rejection
 * `projected_laplace`: Laplace noise of independent cells, moved to what keeps exact totals
 * `one_sign_laplace`: The K-norm of sums of numbers of one sign
+* `vector_laplace`: Laplace noise for vectors, by the largest change of any of their numbers
 * `lattice_gaussian`: Gaussian noise that keeps exact totals
 * `rounded_lattice`: Gaussian noise that keeps exact totals, rounded: the only such noise with a μ
 * `correlated_lattice`: The best such Gaussian where margins leave several cells at each place: two variances
@@ -31,6 +32,7 @@ A noise is the law of one published answer; a mechanism offers noises for a guar
 from discreet.mechanisms.base import (
     Answer,
     Around,
+    CellLaw,
     Codes,
     Guarantee,
     Lattice,
@@ -38,6 +40,7 @@ from discreet.mechanisms.base import (
     Noise,
     NoiseWords,
     OneSign,
+    Together,
     Vector,
     law_of_cell,
     noise_text,
@@ -46,12 +49,14 @@ from discreet.mechanisms.interval_choice import ExponentialIntervals, hold_to, i
 from discreet.mechanisms.quantile_choice import ExponentialQuantiles, quantiles_change
 from discreet.mechanisms.registry import MECHANISMS, NOISES, candidates, noise_for, words_of
 from discreet.mechanisms.sensitivity import Change, Sensitivity, change_of, change_of_vector, joint_factor, worst
+from discreet.mechanisms.vector_laplace import law_of_parts
 
 __all__ = [
     "MECHANISMS",
     "NOISES",
     "Answer",
     "Around",
+    "CellLaw",
     "Change",
     "Codes",
     "ExponentialIntervals",
@@ -63,6 +68,7 @@ __all__ = [
     "NoiseWords",
     "OneSign",
     "Sensitivity",
+    "Together",
     "Vector",
     "candidates",
     "change_of",
@@ -71,6 +77,7 @@ __all__ = [
     "intervals_change",
     "joint_factor",
     "law_of_cell",
+    "law_of_parts",
     "noise_for",
     "noise_text",
     "quantiles_change",

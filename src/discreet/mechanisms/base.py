@@ -37,6 +37,7 @@ __all__ = [
     "Noise",
     "NoiseWords",
     "OneSign",
+    "Together",
     "Vector",
     "law_of_cell",
     "noise_text",
@@ -198,6 +199,19 @@ class OneSign:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Together:
+    """Vectors of integers, one for each cell: between compared tables their largest changes add up to at most `largest`.
+
+    Args:
+        blocks: the positions of each vector that can be other than 0, all of one size.
+        largest: an upper bound of Σ max_i|u_c,i| over the cells c.
+    """
+
+    blocks: Blocks
+    largest: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Vector:
     """An answer to which noise is added.
 
@@ -206,12 +220,14 @@ class Vector:
         held: int64, the positions that can be other than 0, whatever the table; None: all of them.
         lattice: the lattice in which the answers of compared tables differ; None where no noise is made for it.
         one_sign: what holds of sums of numbers of one sign; None where no noise is made for it.
+        together: what holds of a vector for each cell; None where no noise is made for it.
     """
 
     size: int
     held: NDArray[np.int64] | None = None
     lattice: Lattice | None = None
     one_sign: OneSign | None = None
+    together: Together | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from discreet.mechanisms.quantile_choice import QUANTILE_CHOICE, ExponentialQuan
 from discreet.mechanisms.rounded_lattice import ROUNDED_LATTICE, RoundedLattice
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.mechanisms.sum_zero import SUM_ZERO, PairedLaplace, SumZeroLaplace
+from discreet.mechanisms.vector_laplace import VECTOR_LAPLACE, VectorLaplace
 
 __all__ = ["MECHANISMS", "NOISES", "candidates", "noise_for", "words_of"]
 
@@ -30,6 +31,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
     LATTICE_LAPLACE,
     PROJECTED_LAPLACE,
     ONE_SIGN_LAPLACE,
+    VECTOR_LAPLACE,
     LATTICE_GAUSSIAN,
     ROUNDED_LATTICE,
     CORRELATED_LATTICE,
@@ -47,6 +49,7 @@ NOISES: tuple[type[Noise], ...] = (
     LatticeLaplace,
     ProjectedLaplace,
     OneSignLaplace,
+    VectorLaplace,
     LatticeGaussian,
     RoundedLattice,
     CorrelatedLattice,

@@ -42,6 +42,7 @@ from discreet.quotes.primitives import Asked, recipes_of, weights_of
 from discreet.quotes.quote import Alternative, Line, Measured, Quote, expected_error
 from discreet.quotes.space import possible_places, space_of
 from discreet.quotes.statuses import factor_by_status
+from discreet.quotes.vectors import together_of
 from discreet.statistics.recipe import LEVEL, Recipe
 from discreet.totals.exact_totals import ExactTotals
 
@@ -197,7 +198,10 @@ def _measure(asked: Asked, recipes: Sequence[Recipe], target: Target) -> tuple[t
         joint = _joint(asked, [(one, changes(one)) for one in queries], shares, target)
         parts = [_part(target, share / joint) for share in shares]
         found = zip(weights, queries, shares, parts, strict=True)
-        return tuple(_one(asked, changes(one), (named, one), share, part) for named, one, share, part in found), joint
+        measured = (
+            _one(asked, (changes(one), joint), (named, one), share, part) for named, one, share, part in found
+        )
+        return tuple(measured), joint
     except ArgumentError as refused:
         if isinstance(refused, PlanError):
             raise
@@ -226,11 +230,16 @@ def _joint(asked: Asked, changes: list[tuple[Query, Change]], shares: list[Fract
     return factor_by_status(queries, shares, type(target).size, table, lambda query, facts: query.change(row, facts))
 
 
-def _one(asked: Asked, change: Change, called: tuple[Query, Query], share: Fraction, part: Target) -> Measured:
-    """The query, the second of the two and called as the first by recipes, with the least noise that has the guarantee."""
-    named, query = called
+def _one(
+    asked: Asked, moved: tuple[Change, Fraction], called: tuple[Query, Query], share: Fraction, part: Target
+) -> Measured:
+    """The query, the second of the two and called as the first by recipes, with the least noise that has the guarantee.
+
+    `moved` is what a row does to it, and the cost of all queries together.
+    """
+    (change, joint), (named, query) = moved, called
     sensitivity = _sensitivity(asked, query, change)
-    noises = candidates(_answer(asked, query), sensitivity, part)
+    noises = candidates(_answer(asked, query, sensitivity, joint), sensitivity, part)
     alternatives = tuple(Alternative(noise.words.name, sqrt(variance)) for variance, noise in noises)
     return Measured(query, share, sensitivity, worst(change), part, noises[0][1], named, alternatives)
 
@@ -262,9 +271,9 @@ def _part(target: Target, share: Fraction) -> Target:
     return type(target).of_coordinates([share * value for value in target.coordinates], sqrt_down)
 
 
-def _answer(asked: Asked, query: Query) -> Answer:
+def _answer(asked: Asked, query: Query, sensitivity: Sensitivity, joint: Fraction) -> Answer:
     """The facts about the answer that mechanisms use: codes are chosen, or its size and what exact totals leave free."""
-    return query.change(_Answered(asked, query), asked.facts)
+    return query.change(_Answered(asked, query, sensitivity, joint), asked.facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +282,8 @@ class _Answered:
 
     asked: Asked
     query: Query
+    sensitivity: Sensitivity
+    joint: Fraction
 
     def adds(self, least: int, most: int, *, at_once: int, parts: int, nullable: bool) -> Answer:  # noqa: ARG002
         found, space = self._vector(), self.asked.space
@@ -283,7 +294,7 @@ class _Answered:
         return replace(found, one_sign=space.of_one_sign(max(abs(least), abs(most))))
 
     def spreads(self, _alone: Norms, _apart: Apart, *, parts: int, nullable: bool) -> Answer:  # noqa: ARG002
-        return self._vector()
+        return replace(self._vector(), together=together_of(self.asked, self.query, self.sensitivity, self.joint))
 
     def replaces(self, _most: int) -> Answer:
         return self._vector()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.cube.queries import Contrast, Query
 from discreet.domain.steps import TableFacts
 from discreet.exact.numbers import float_up
-from discreet.mechanisms import law_of_cell
+from discreet.mechanisms import law_of_parts
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.linear_sets import Asked, Solved, solve
 from discreet.statistics.moments import Feature, Moments, Normal
@@ -127,7 +127,7 @@ class CoefficientsRecipe:
         return bool((normal.part[:-1, :-1] < 0).all())
 
     def _solved(self, normal: Normal, noises: Noises) -> Solved:
-        law = law_of_cell(noises.law(self.moments.query))
+        law = law_of_parts(noises.law(self.moments.query))
         likely = self.moments.expected(1).values[0, :-1, :-1]
         asked = Asked(self.outputs.of, self.outputs.of @ np.linalg.inv(likely))
         found = solve(normal, law, 1 - noises.level, asked)

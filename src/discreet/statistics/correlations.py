@@ -99,7 +99,7 @@ class Correlations:
     view: ClassVar = CLIPPED
     possible: ClassVar[Possible] = staticmethod(fix_bounds(-1, 1))
     counts: ClassVar = False
-    reads: ClassVar[Reads] = ManyNumbers()
+    reads: ClassVar[Reads] = ManyNumbers(varying=True)
     shape: ClassVar[Shape] = _Pairs()
     completed: ClassVar[tuple[Completed, ...]] = ()
     extended: ClassVar[tuple[Extended, ...]] = ()

@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.queries import Query
-from discreet.noise.single.laws import DiscreteLaplace, Law, RoundedGaussian
+from discreet.mechanisms.base import CellLaw
+from discreet.noise.lattice.vector_laplace_laws import VectorLaplaceCell
+from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
 from discreet.statistics.recipe import Noises
 
 __all__ = ["Combination", "half_width_of_combination", "half_width_of_laws"]
@@ -46,10 +48,13 @@ def half_width_of_combination(noises: Noises, asked: Combination, failing: Fract
     return np.asarray(sum(factor * width for factor, width in zip(factors, widths, strict=True)) * _SLACK)
 
 
-def half_width_of_laws(law: Law, factors: Sequence[Floats], failing: Fraction) -> Floats:
-    """The same for independent noises of one law, any number of them; shape of the factors."""
+def half_width_of_laws(law: CellLaw, factors: Sequence[Floats], failing: Fraction) -> Floats:
+    """The same for the noises of one law in a vector, any number of them; shape of the factors."""
     if not factors:
         return np.zeros(())
+    if failing >= _LEAST_FAILING and isinstance(law, VectorLaplaceCell):
+        spread = np.sqrt(np.add.reduce([factor**2 for factor in factors]))
+        return np.asarray((law.spread(failing) * spread + np.add.reduce(list(factors)) / 2) * _SLACK)
     if failing >= _LEAST_FAILING and isinstance(law, RoundedGaussian):
         return _of_gaussians([float(law.sigma2)] * len(factors), factors, float(failing))
     if failing >= _LEAST_FAILING and isinstance(law, DiscreteLaplace):

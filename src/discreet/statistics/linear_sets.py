@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.noise.single.laws import Law
+from discreet.mechanisms.base import CellLaw
 from discreet.statistics.joint_noise import half_width_of_laws
 from discreet.statistics.moments import Normal
 
@@ -58,7 +58,7 @@ class Asked:
     basis: Floats
 
 
-def solve(normal: Normal, law: Law, failing: Fraction, asked: Asked) -> Solved:
+def solve(normal: Normal, law: CellLaw, failing: Fraction, asked: Asked) -> Solved:
     """Linear functions of the solution of (all features but the last)'(all) = (all)'(the last), with intervals.
 
     Args:
@@ -111,7 +111,7 @@ def _times(matrices: Floats, vectors: Floats) -> Floats:
     return np.asarray((matrices @ vectors[..., None])[..., 0])
 
 
-def _of_right_side(system: _System, law: Law, failing: Fraction, outputs: Floats) -> Floats:
+def _of_right_side(system: _System, law: CellLaw, failing: Fraction, outputs: Floats) -> Floats:
     """The half-widths where the matrix is exact: a linear function of the noise, each for itself (V4)."""
     ways = np.abs(outputs @ system.inverse)
     found = []
@@ -130,13 +130,13 @@ def _of_right_side(system: _System, law: Law, failing: Fraction, outputs: Floats
     return np.where(system.positive[:, None], half, np.inf)
 
 
-def _noise_of_each(system: _System, law: Law, failing: Fraction) -> Floats:
+def _noise_of_each(system: _System, law: CellLaw, failing: Fraction) -> Floats:
     """Half-widths of the noise on the right sides, which hold together."""
     wide = float(law.half_width(1 - failing / max(1, len(system.right_parts))))
     return np.broadcast_to(wide * system.right_scale, system.right.shape)
 
 
-def _of_both_sides(system: _System, law: Law, failing: Fraction, asked: Asked) -> Floats:
+def _of_both_sides(system: _System, law: CellLaw, failing: Fraction, asked: Asked) -> Floats:
     """The half-widths of an enclosure of the joint confidence set (V5): all of them hold together."""
     parts = {int(part) for part in (*system.left_parts.ravel(), *system.right_parts) if part >= 0}
     wide = float(law.half_width(1 - failing * _BOX / max(1, len(parts))))
@@ -174,7 +174,7 @@ def _enclose(growth: Floats, start: Floats) -> Floats:
     return np.where(np.expand_dims(holds, 1), found, np.inf)
 
 
-def _combined(system: _System, law: Law, failing: Fraction, place: tuple[Floats, Floats]) -> Floats:
+def _combined(system: _System, law: CellLaw, failing: Fraction, place: tuple[Floats, Floats]) -> Floats:
     """For each row of the basis the half-width of row·(Eβ - e), for every β so near to the solution; infinite for all β."""
     basis, near = place
     finite = np.where(np.isfinite(near), near, 0.0)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.domain.steps import TableFacts
 from discreet.errors import PlanError, printed
-from discreet.mechanisms import Sensitivity, law_of_cell
+from discreet.mechanisms import Sensitivity, law_of_parts
 from discreet.statistics.base import Asked, Free, Need, Statistic
 from discreet.statistics.common import check_column_name, check_number, number_of
 from discreet.statistics.covariance import covariance_estimate
@@ -50,7 +50,13 @@ def columns_of(word: str, columns: object) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ManyNumbers:
-    """Several columns of numbers, of which the cube brings all combinations of codes; a kind has them in `names`."""
+    """Several columns of numbers, of which the cube brings all combinations of codes; a kind has them in `names`.
+
+    Args:
+        varying: whether a column must have more than one value.
+    """
+
+    varying: bool
 
     def columns(self, one: Statistic) -> tuple[str, ...]:
         kind: Any = one.kind
@@ -63,7 +69,7 @@ class ManyNumbers:
             known, _ = number_of(facts, column)
             if known.nullable and not one.skip_nulls:
                 raise PlanError(f"{one.kind.word}(): '{column}' can be null; impute it first, or ask for nulls=\"skip\"")
-            if known.low == known.high:
+            if self.varying and known.low == known.high:
                 raise PlanError(f"{one.kind.word}(): '{column}' has a single value, so that nothing varies with it")
 
     def needs(self, one: Statistic) -> tuple[Need, ...]:
@@ -107,7 +113,7 @@ class Spread:
 
 def spread_of(normal: Normal, noises: Noises, moments: Moments) -> Spread:
     """The covariances, from moments whose noises are each within a half-width at the level of the noises (B2)."""
-    wide = float(law_of_cell(noises.law(moments.query)).half_width(noises.level))
+    wide = float(law_of_parts(noises.law(moments.query)).half_width(noises.level))
 
     def noisy(i: int, j: int) -> tuple[Floats, Floats]:
         values = normal.values[:, i, j]

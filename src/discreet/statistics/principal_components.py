@@ -138,7 +138,7 @@ class PrincipalComponents:
     view: ClassVar = CLIPPED
     possible: ClassVar[Possible] = staticmethod(_possible)
     counts: ClassVar = False
-    reads: ClassVar[Reads] = ManyNumbers()
+    reads: ClassVar[Reads] = ManyNumbers(varying=True)
     shape: ClassVar[Shape] = _Components()
     completed: ClassVar[tuple[Completed, ...]] = ()
     extended: ClassVar[tuple[Extended, ...]] = ()

@@ -12,6 +12,7 @@ from discreet.statistics.count_tables import Tables
 from discreet.statistics.counts import Count
 from discreet.statistics.covariance import Covariance
 from discreet.statistics.histograms import Histogram
+from discreet.statistics.joint_means import Means
 from discreet.statistics.means import Mean
 from discreet.statistics.persons import Persons
 from discreet.statistics.principal_components import PrincipalComponents
@@ -31,6 +32,7 @@ STATISTICS: tuple[type[Kind], ...] = (
     Count,
     Sum,
     Mean,
+    Means,
     Share,
     Variance,
     Std,

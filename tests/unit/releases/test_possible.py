@@ -33,6 +33,7 @@ POSSIBLE: dict[str, Any] = {
     "std": (0, 30),
     "covariance": (-4500, 4500),
     "correlation": (-1, 1),
+    "means": (0, None),
     "correlations": (-1, 1),
     "principal_components": (-1, 1),
     "regression": (-180_060, 180_060),

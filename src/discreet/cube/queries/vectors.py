@@ -156,6 +156,10 @@ class VectorSum:
         """The joint norms of the vector of a row, and those between two rows that agree in the columns `kept`."""
         return self._alone, self._apart(kept)
 
+    def each(self) -> tuple[VectorSum, ...]:
+        """A query for each part by itself, over the same rows."""
+        return tuple(replace(self, parts=(part,)) for part in self.parts)
+
     @property
     def _alone(self) -> Norms:
         return norms_alone(self._added)

@@ -25,4 +25,6 @@
   exp(-|v|₁/scale)
 * `sum_zero_laws`: The exact law of one cell of a block of noise that sums to 0: masses, tails, intervals and
   variance, certified
+* `vector_laplace`: Vectors of integers with P(v) proportional to exp(-max|v_i|/scale), drawn exactly
+* `vector_laplace_laws`: What is certain about one number of such a vector, and about a combination of its numbers
 """

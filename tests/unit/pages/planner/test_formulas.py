@@ -153,6 +153,7 @@ EVERY = {
     "covariance": [dp.covariance("v", "w", **SKIP)],
     "correlation": [dp.correlation("v", "w", **SKIP)],
     "regression": [dp.regression("v", ["w"], **SKIP)],
+    "means": [dp.means(["v", "w"], **SKIP)],
     "correlations": [dp.correlations(["v", "w"], **SKIP)],
     "principal_components": [dp.principal_components(["v", "w"], **SKIP)],
     "median": [dp.median("v", **SKIP), dp.median("w", interval="chosen", **SKIP)],

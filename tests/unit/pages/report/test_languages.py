@@ -71,6 +71,7 @@ def with_frames(released):
             dp.std("v", nulls="skip"),
             dp.covariance("v", "w", nulls="skip"),
             dp.regression("v", ["w", "z"], nulls="skip"),
+            dp.means(["v", "w"], nulls="skip"),
             dp.correlations(["v", "w", "z"], nulls="skip"),
             dp.principal_components(["v", "w"], nulls="skip"),
             dp.weighted_mean("v", dp.Weight("w", most=9), design=dp.PoissonDesign(), nulls="skip"),
