@@ -23,7 +23,9 @@ def quoted(columns: int, *, joint: bool) -> Any:
     names = [f"x{one}" for one in range(columns)]
     numbers = {name: dp.Number(-1, 1, "0.5") for name in names}
     schema = dp.Schema(g=dp.Category(list(map(str, range(10)))), s=dp.Category(["a", "b"]), **numbers)
-    table = dp.Table(schema, dp.ReplaceOne(rows=ROWS)).impute({**{name: dp.Uniform() for name in names}, "s": dp.Weights({"a": 1, "b": 1})})
+    table = dp.Table(schema, dp.ReplaceOne(rows=ROWS)).impute(
+        {**{name: dp.Uniform() for name in names}, "s": dp.Weights({"a": 1, "b": 1})}
+    )
     asked = [dp.means(names)] if joint else [dp.mean(name) for name in names]
     return quote(table.group_by("g", "s").agg(*asked), dp.PureDP(1), exact_totals_of(dp.Totals("g"), schema, None, ROWS))
 

@@ -67,7 +67,9 @@ def test_draws_have_the_law(scale: Fraction, parts: int) -> None:
 def test_another_law_is_noticed(name: str, old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> None:
     planted = mutant(getattr(sampler, name), old, new)
     if name == "_draw_radii":
-        planted = mutant(getattr(sampler, name), "(parts + 1) * left.size, bits), parts + 1", "parts * left.size, bits), parts")
+        planted = mutant(
+            getattr(sampler, name), "(parts + 1) * left.size, bits), parts + 1", "parts * left.size, bits), parts"
+        )
     monkeypatch.setattr(sampler, name, planted)
     monkeypatch.setitem(globals(), "vector_laplace", sampler.vector_laplace)
     assert p_value(Fraction(1), 2) < 1e-7

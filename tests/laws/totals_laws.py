@@ -23,10 +23,10 @@ from discreet.mechanisms.laplace import LaplaceNoise
 from discreet.mechanisms.lattice_gaussian import LatticeGaussian
 from discreet.mechanisms.lattice_laplace import LatticeLaplace
 from discreet.mechanisms.one_sign_laplace import OneSignLaplace
-from discreet.mechanisms.vector_laplace import VectorLaplace
 from discreet.mechanisms.projected_laplace import ProjectedLaplace
 from discreet.mechanisms.rounded_lattice import RoundedLattice
 from discreet.mechanisms.sum_zero import PairedLaplace, SumZeroLaplace
+from discreet.mechanisms.vector_laplace import VectorLaplace
 from discreet.quotes import allocate
 from discreet.totals.adjacency import SemiAdjacency, semi_adjacency
 from discreet.totals.published import PublishedTotals, totals_of_counts

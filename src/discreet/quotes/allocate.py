@@ -198,9 +198,7 @@ def _measure(asked: Asked, recipes: Sequence[Recipe], target: Target) -> tuple[t
         joint = _joint(asked, [(one, changes(one)) for one in queries], shares, target)
         parts = [_part(target, share / joint) for share in shares]
         found = zip(weights, queries, shares, parts, strict=True)
-        measured = (
-            _one(asked, (changes(one), joint), (named, one), share, part) for named, one, share, part in found
-        )
+        measured = (_one(asked, (changes(one), joint), (named, one), share, part) for named, one, share, part in found)
         return tuple(measured), joint
     except ArgumentError as refused:
         if isinstance(refused, PlanError):

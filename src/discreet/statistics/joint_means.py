@@ -8,7 +8,7 @@ range (V7 and V8 in docs/proofs/vectors.md). Each interval holds by itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 

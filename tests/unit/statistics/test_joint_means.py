@@ -73,9 +73,7 @@ def covered(asked: Quote, rows: list[tuple[Any, ...]], runs: int) -> np.ndarray:
     else:
         drawn = law_of_parts(noise).sample(len(exact) * runs, system_bits()).reshape(len(exact), runs)  # type: ignore[attr-defined]
     found = estimates(asked, (exact[:, None] + drawn).astype(float).ravel(), runs)
-    return np.array(
-        [np.mean((one.low <= own) & (own <= one.high)) for one, own in zip(found, truth_of(rows), strict=True)]
-    )
+    return np.array([np.mean((one.low <= own) & (own <= one.high)) for one, own in zip(found, truth_of(rows), strict=True)])
 
 
 @pytest.mark.parametrize("spend", SPENDS, ids=str)
