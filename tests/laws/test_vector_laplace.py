@@ -227,7 +227,7 @@ def loss(plan: Any, relation: Any, epsilon: int) -> float:
     if not others:
         return farthest(plan, relation, first)
     _, vectors = added_by(plan, first.query, len(first.query.parts))
-    kinds, counts = added_by(plan, others[0].query, 1)
+    _, counts = added_by(plan, others[0].query, 1)
     nothing = np.zeros_like(vectors[0]), np.zeros_like(counts[0])
     each = list(zip(vectors, counts, strict=True))
     pairs = [(one, nothing) for one in each] if relation.appears else list(combinations(each, 2))

@@ -2,8 +2,8 @@
 
 Between compared tables the answers differ by a vector u_c in each cell c. With Σ max_i|u_c,i| ≤ D over the cells, noise with
 P(v) ∝ exp(-(ε/D) Σ max_i|v_c,i|) hides it, by the triangle inequality. Where each row adds a count of 1 and sums of numbers
-from -M to M, no norm is smaller: D times its unit ball is the hull of all such u, beside exact totals up to what these say of
-the counts (V7 and V8 in docs/proofs/vectors.md).
+from -M to M, no norm is smaller: D times its unit ball is the hull of all such u, beside exact totals but for what these say
+of the counts (V7 and V8 in docs/proofs/vectors.md).
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class VectorLaplace:
 
 
 def _loss(scale: Fraction) -> Loss:
-    """(max|v − move| − max|v|)/scale over the numbers that move, as if they were one vector: near enough to tell answers apart."""
+    """(max|v − move| − max|v|)/scale over the numbers that move, as if in one vector: near enough to tell answers apart."""
     rate = float(1 / scale)
 
     def loss(noise: NDArray[np.float64], move: NDArray[np.float64]) -> NDArray[np.float64]:

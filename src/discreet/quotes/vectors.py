@@ -1,7 +1,7 @@
 """By how much the vectors of compared tables differ, where a vector of integers counts by its largest number.
 
-A row that stays, moves or leaves changes each number of a vector by what it does to a query of that number alone. So over the
-cells the largest changes add up to at most the greatest of these, for each of the ways of a row (V7 in docs/proofs/vectors.md).
+A row that stays, moves or leaves changes each number of a vector by what it does to a query of that number alone. Over the
+cells the largest changes add up to at most the greatest of these, for each way of a row (V7 in docs/proofs/vectors.md).
 """
 
 from __future__ import annotations

@@ -52,11 +52,11 @@ class VectorLaplaceCell:
     def tail(self, k: int) -> tuple[float, float]:
         """Doubles around P(|v_i| > k), for k ≥ 0."""
         far = k + 0.5
-        return self._mean(lambda radius: np.maximum(0.0, 1 - far / (radius + 0.5)))
+        return self.mean(lambda radius: np.maximum(0.0, 1 - far / (radius + 0.5)))
 
     def variance(self) -> float:
         """The variance of one number, E K(K + 1)/3, rounded up."""
-        return self._mean(lambda radius: radius * (radius + 1) / 3)[1]
+        return self.mean(lambda radius: radius * (radius + 1) / 3)[1]
 
     def spread(self, failing: Fraction) -> float:
         """A z with P(|Σ c_i v_i| > z ‖c‖₂ + ‖c‖₁/2) ≤ failing, for all c (V7)."""
@@ -75,7 +75,7 @@ class VectorLaplaceCell:
         never = (self.parts + 1) * np.log(-np.expm1(odds)) - self.parts * log(2) - lgamma(self.parts + 1)
         return bool(len(radii) and total + never >= log(_LEAST_ACCEPTED))
 
-    def _mean(self, of: Rising) -> tuple[float, float]:
+    def mean(self, of: Rising) -> tuple[float, float]:
         """Doubles around the mean of a function of the radius."""
         radii, logs, step = _grid(self.scale, self.parts)
         values, mode = of(radii), float(self.parts) * float(self.scale) - 0.5
@@ -127,7 +127,7 @@ def _spread(cell: VectorLaplaceCell, failing: Fraction) -> float:
     beyond, unit = _float_down(failing), float(cell.scale) + 1
 
     def fails(z: float) -> bool:
-        return cell._mean(lambda radius: _beyond(z * sqrt(3) / (radius + 0.5)))[1] > beyond
+        return cell.mean(lambda radius: _beyond(z * sqrt(3) / (radius + 0.5)))[1] > beyond
 
     low, high = 0.0, unit
     while fails(high):
@@ -150,7 +150,7 @@ def _largest(cell: VectorLaplaceCell, failing: Fraction) -> float:
     beyond = _float_down(failing)
 
     def fails(k: int) -> bool:
-        return cell._mean(lambda radius: (radius > k).astype(np.float64))[1] > beyond
+        return cell.mean(lambda radius: (radius > k).astype(np.float64))[1] > beyond
 
     low, high = -1, max(1, ceil(float(cell.scale)))
     while fails(high):
