@@ -10,6 +10,7 @@ from discreet.cube.queries import QuantileCodes, RowCount
 from discreet.cube.queries.base import Changed, Row
 from discreet.domain.steps import TableFacts
 from discreet.mechanisms.base import Codes, Vector
+from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.quotes import allocate
 from discreet.quotes.primitives import Asked
 
@@ -31,10 +32,10 @@ def asked() -> Asked:
 
 def test_what_is_chosen_is_never_given_added_noise_whoever_wrote_the_query() -> None:
     lowest = Lowest("age", low=0, size=10, at=(Fraction(0),))
-    assert allocate._answer(asked(), lowest) == Codes(10, 3, (Fraction(0),))
+    assert allocate._answer(asked(), lowest, Sensitivity(1, 1), Fraction(1)) == Codes(10, 3, (Fraction(0),))
 
 
 def test_what_is_added_up_is_a_vector_of_all_cells() -> None:
-    answer = allocate._answer(asked(), RowCount())
+    answer = allocate._answer(asked(), RowCount(), Sensitivity(1, 1), Fraction(1))
     assert isinstance(answer, Vector)
     assert (answer.size, answer.held, answer.lattice) == (3, None, None)
