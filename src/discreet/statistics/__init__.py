@@ -12,6 +12,8 @@
 * `completions`: The rows about which nothing is recorded: how many may be in a cell, from public counts or from noisy ones
 * `correlation`: The correlation of two columns, over the rows in which both are known: their covariance over both standard
   deviations
+* `fits`: How well a regression fits: R² and the F statistic
+* `noise_matrices`: Bounds of the norm of a matrix of noises
 * `joint_means`: The means of several columns and their count, from one vector of sums
 * `correlations`: The correlations of all pairs of several columns, from one vector of sums
 * `count_tables`: The numbers of rows in several tables, margins of one: frames of their own, which agree where they

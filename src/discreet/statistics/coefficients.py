@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import log, sqrt
 from typing import ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from discreet.domain.steps import TableFacts
 from discreet.exact.numbers import float_up
 from discreet.mechanisms import law_of_parts
 from discreet.statistics.estimate import Estimate
+from discreet.statistics.fits import Fit
 from discreet.statistics.linear_sets import Asked, Solved, solve
 from discreet.statistics.moments import Feature, Moments, Normal
 from discreet.statistics.recipe import Answers, CountTable, GroupSize, Noises, Statements, in_a_group
@@ -78,12 +80,16 @@ class CoefficientsRecipe:
         moments: of all pairs of features; the last one is explained by the others.
         outputs: the coefficients, from those of the features.
         limit: no coefficient is taken to be larger.
+        fit: what is said of the fit as a whole; None where that is not asked for.
+        drawn: whether intervals hold the coefficients of a population that rows are drawn from.
     """
 
     whole: ClassVar = False
     moments: Moments
     outputs: Outputs
     limit: Fraction
+    fit: Fit | None
+    drawn: bool
 
     @property
     def queries(self) -> tuple[tuple[Query, Fraction], ...]:
@@ -107,12 +113,14 @@ class CoefficientsRecipe:
         return ", for the effect of a column from its least to its greatest value"
 
     def statements(self, noises: Noises) -> Statements:
-        return Statements({}, noises.cells * (len(self.outputs.of) if self._exact else 1), 1)
+        said = len(self.outputs.of) + (0 if self.fit is None else len(self.fit.names))
+        return Statements({}, noises.cells * said, 1)
 
     def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
-        found = self._solved(self.moments.normal(answers), answers.noises)
-        most = float_up(self.limit)
-        return tuple(_within(found.value[:, one], found.half[:, one], most) for one in range(len(self.outputs.of)))
+        normal = self.moments.normal(answers)
+        found, most = self._solved(normal, answers.noises), float_up(self.limit)
+        coefficients = (_within(found.value[:, one], found.half[:, one], most) for one in range(len(self.outputs.of)))
+        return (*coefficients, *(() if self.fit is None else self.fit.estimates(normal, answers.noises)))
 
     def tables(self, answers: Answers) -> tuple[CountTable, ...]:
         return ()
@@ -120,18 +128,14 @@ class CoefficientsRecipe:
     def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
         return {}
 
-    @property
-    def _exact(self) -> bool:
-        """True if exact totals determine the matrix, so that each interval holds by itself."""
-        normal = self.moments.expected(1)
-        return bool((normal.part[:-1, :-1] < 0).all())
-
     def _solved(self, normal: Normal, noises: Noises) -> Solved:
         law = law_of_parts(noises.law(self.moments.query))
-        likely = self.moments.expected(1).values[0, :-1, :-1]
-        asked = Asked(self.outputs.of, self.outputs.of @ np.linalg.inv(likely))
-        found = solve(normal, law, 1 - noises.level, asked)
-        return Solved(found.value + self.outputs.start, found.half)
+        asked = Asked(self.outputs.of, self.moments.expected(1).values[0, :-1, :-1])
+        failing = 1 - noises.level
+        found = solve(normal, law, failing / 2 if self.drawn else failing, asked)
+        # Hoeffding's inequality for Σ a_i y_i, Σ a_i² = ℓG⁻¹ℓ, and values of a feature, from -1 to 1 (V11).
+        half = found.half + sqrt(2 * log(4 / failing)) * np.sqrt(found.spread) * (1 + _OUTWARD) if self.drawn else found.half
+        return replace(found, value=found.value + self.outputs.start, half=half)
 
 
 def _within(value: Floats, half: Floats, most: float) -> Estimate:

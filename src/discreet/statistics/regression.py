@@ -35,6 +35,7 @@ from discreet.statistics.base import (
 )
 from discreet.statistics.coefficients import CoefficientsRecipe, linear_outputs
 from discreet.statistics.common import check_column_name, check_number, check_weight, number_of, option_string, skips_nulls
+from discreet.statistics.fits import FITS, MOST_F, Fit
 from discreet.statistics.moments import CONSTANT, Feature, category_features, moments_of, number_feature, vector_of
 from discreet.statistics.possible import Bounds, Ends, Possible
 
@@ -46,6 +47,7 @@ _MOST_COEFFICIENTS = 40
 _MATRIX = Fraction(1, 2)
 """Errors of the matrix are multiplied by coefficients, which in units of the ranges are mostly below 1."""
 INTERCEPT = "intercept"
+POPULATION = "population"
 
 
 def regression(
@@ -53,6 +55,8 @@ def regression(
     on: str | Sequence[str],
     *,
     reference: Mapping[str, Value] | None = None,
+    fit: Sequence[str] = (),
+    interval: str | None = None,
     weight: Amount = 1,
     nulls: str | None = None,
 ) -> Statistic:
@@ -65,11 +69,15 @@ def regression(
         y: the column that is explained, with declared bounds.
         on: the columns that explain it: numbers and categories.
         reference: for categories the value that the others are compared with; the first one where it is left out.
+        fit: "r2" for the part of the variance that is explained, "f" for the F statistic of all coefficients together. Both
+            need the squares of the explained column, which are measured too.
+        interval: "population" for intervals that hold the coefficients of the population that rows are drawn from, if the
+            values of y are independent given the others, within their bounds, with means linear in the others (V11).
         weight: its share of the spend relative to the other statistics of the request.
         nulls: "skip" leaves out the rows in which one of the columns is null.
 
     Raises:
-        PlanError: not the names of different columns, or a reference for another column.
+        PlanError: not the names of different columns, a reference for another column, or another word for fit or interval.
     """
     columns = [on] if isinstance(on, str) else list(on) if isinstance(on, list | tuple) else None
     if not columns:
@@ -82,8 +90,21 @@ def regression(
         raise PlanError(
             f"regression(reference={printed(reference)}): must give a value for columns of on, such as {{'sex': 'f'}}"
         )
-    kind = Regression(names[0], names[1:], tuple(sorted(chosen.items())), ())
+    kind = Regression(names[0], names[1:], tuple(sorted(chosen.items())), (), _fits(fit), _interval(interval))
     return Statistic(kind, None, f"regression_{y}", check_weight(weight), skips_nulls(nulls))
+
+
+def _fits(fit: object) -> tuple[str, ...]:
+    asked = (fit,) if isinstance(fit, str) else tuple(fit) if isinstance(fit, list | tuple) else None
+    if asked is None or not set(asked) <= set(FITS) or len(set(asked)) < len(asked):
+        raise PlanError(f"regression(fit={printed(fit)}): must be some of {', '.join(map(repr, FITS))}, each once")
+    return tuple(one for one in FITS if one in asked)
+
+
+def _interval(interval: object) -> str | None:
+    if interval not in (None, POPULATION):
+        raise PlanError(f"regression(interval={printed(interval)}): must be '{POPULATION}', or left out")
+    return None if interval is None else POPULATION
 
 
 # Its form ---------------------------------------------------------------------------------------------------------------
@@ -180,7 +201,7 @@ class _Coefficients:
                 f"regression('{kind.y}'): has {len(found)} coefficients, more than {_MOST_COEFFICIENTS}; leave out columns, "
                 "or clamp a category to fewer values"
             )
-        names = [each.suffix for each in found]
+        names = [*(each.suffix for each in found), *kind.fit]
         if len(set(names)) < len(names):
             raise PlanError(
                 f"regression('{kind.y}'): two coefficients would have the same name; rename a column or a category"
@@ -188,7 +209,7 @@ class _Coefficients:
         return replace(one, kind=replace(kind, coefficients=tuple(found)))
 
     def outputs(self, one: Statistic) -> tuple[str, ...]:
-        return tuple(f"{one.name}_{each.suffix}" for each in _of(one).coefficients)
+        return tuple(f"{one.name}_{part}" for part in _of(one).parts)
 
     def to_json(self, one: Statistic) -> dict[str, object]:
         kind = _of(one)
@@ -196,13 +217,15 @@ class _Coefficients:
         about = zip(of, kind.coefficients, strict=True)
         return {
             "reference": dict(kind.reference),
-            "parts": [each.suffix for each in kind.coefficients],
+            "parts": list(kind.parts),
             "coefficients": [{"of": place, "value": each.value, "against": each.against} for place, each in about],
+            **({"fit": list(kind.fit)} if kind.fit else {}),
+            **({"interval": kind.interval} if kind.interval is not None else {}),
         }
 
     def places(self, one: Statistic, facts: TableFacts) -> int:
         size = len(_of(one).coefficients)
-        return size * (size + 3) // 2
+        return size * (size + 3) // 2 + bool(_of(one).fit)
 
     def advice(self, one: Statistic, room: Room) -> str:
         return f"take fewer groups, at most {room.groups}, or fewer columns"
@@ -246,7 +269,7 @@ def _possible(shown: Mapping[str, Any], ends: Ends) -> Bounds:
     if y not in ends:
         return None, None
     most = _limit(ends[y], [ends[name] for name in on if name in ends], len(on))
-    return -most, most
+    return -most, max(most, Fraction(MOST_F)) if "f" in shown.get("fit", ()) else max(most, Fraction(1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,13 +280,15 @@ class Regression:
     on: tuple[str, ...]
     reference: tuple[tuple[str, Value], ...]
     coefficients: tuple[Coefficient, ...]
+    fit: tuple[str, ...]
+    interval: str | None
 
     word: ClassVar = "regression"
     noun: ClassVar = "Regression"
     keys: ClassVar = Keys(
         _explained,
         {"on": _strings},
-        {"nulls": option_string, "reference": _chosen},
+        {"nulls": option_string, "reference": _chosen, "fit": _strings, "interval": option_string},
         lacks='needs columns: write { regression = "income", on = ["age"] }',
     )
     view: ClassVar = CLIPPED
@@ -279,6 +304,11 @@ class Regression:
         """All columns, the explained one first."""
         return self.y, *self.on
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The ends of the names of its columns in a release."""
+        return (*(each.suffix for each in self.coefficients), *self.fit)
+
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:
         return regression(*columns, **options)
@@ -289,6 +319,8 @@ class Regression:
         skipped = ", where all are known" if shown.get("nulls") == "skip" else ""
         if not part:
             return f"{Regression.noun} of {y} on {enumerate_texts(on)}{skipped}"
+        if shown["parts"].index(part) >= len(shown["coefficients"]):
+            return f"{FITS[part]} in the regression of {y}{skipped}"
         found = shown["coefficients"][shown["parts"].index(part)]
         column = None if found["of"] is None else names[found["of"]]
         words = Coefficient(column, found["value"], found["against"]).words
@@ -296,16 +328,31 @@ class Regression:
 
     def span(self, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
         features = self._features(facts)
-        vector = vector_of(features, self.columns, _weights(len(features)))
+        vector = vector_of(features, self.columns, self._weights(len(features)))
         alone, apart = vector.norms(frozenset())
         return free.of_moves(apart, (2 * alone[0], 2 * alone[1]), alone)
 
     def recipe(self, one: Statistic, asked: Asked) -> CoefficientsRecipe:
         facts, features = asked.facts, self._features(asked.facts)
-        moments = moments_of(asked, features, columns=self.columns, weight=_weights(len(features)))
+        moments = moments_of(asked, features, columns=self.columns, weight=self._weights(len(features)))
         numbers = [_ends(facts, name) for name in self.on if not isinstance(facts[name], CategoryFacts)]
         limit = _limit(_ends(facts, self.y), numbers, len(self.on))
-        return CoefficientsRecipe(moments, linear_outputs(facts, features), limit)
+        fit = Fit(moments, self.fit) if self.fit else None
+        return CoefficientsRecipe(moments, linear_outputs(facts, features), limit, fit, self.interval is not None)
+
+    def _weights(self, features: int) -> Callable[[int, int], Fraction | None]:
+        """The weight of the moment of two features: those with the explained column, the last one, have 1.
+
+        Its square is measured where the fit is asked for.
+        """
+        last, square = features - 1, Fraction(1) if self.fit else None
+
+        def weight(i: int, j: int) -> Fraction | None:
+            if i == j == last:
+                return square
+            return Fraction(1) if last in {i, j} else _MATRIX
+
+        return weight
 
     def _features(self, facts: TableFacts) -> list[Feature]:
         """The constant, the columns that explain, and the explained column."""
@@ -317,18 +364,6 @@ class Regression:
             else:
                 found.append(number_feature(facts, name))
         return [*found, number_feature(facts, self.y)]
-
-
-def _weights(features: int) -> Callable[[int, int], Fraction | None]:
-    """The weight of the moment of two features: those with the explained column, the last one, have 1; not its square."""
-
-    def weight(i: int, j: int) -> Fraction | None:
-        last = features - 1
-        if i == j == last:
-            return None
-        return Fraction(1) if last in {i, j} else _MATRIX
-
-    return weight
 
 
 def _ends(facts: TableFacts, name: str) -> tuple[Fraction, Fraction]:

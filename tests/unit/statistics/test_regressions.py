@@ -89,7 +89,7 @@ def estimates(asked: Quote, values: np.ndarray, cells: int) -> tuple[Estimate, .
 
 
 def covered(asked: Quote, rows: list[tuple[Any, ...]], on: tuple[str, ...], runs: int) -> float:
-    """The part of simulated releases in which all intervals hold."""
+    """The part of simulated releases in which an interval holds, of the interval that does so least."""
     matrix, y = design(rows, on)
     truth = np.linalg.lstsq(matrix, y, rcond=None)[0]
     exact, law, rng = exactly(asked, rows).astype(float), law_of_parts(asked.measured[0].law), np.random.default_rng(7)
@@ -102,9 +102,7 @@ def covered(asked: Quote, rows: list[tuple[Any, ...]], on: tuple[str, ...], runs
         fails = -np.expm1(-1 / float(law.scale))
         noise = rng.geometric(fails, shape) - rng.geometric(fails, shape)
     found = estimates(asked, (exact[:, None] + noise).ravel(), runs)
-    return float(
-        np.mean(np.all([(one.low <= own) & (own <= one.high) for one, own in zip(found, truth, strict=True)], axis=0))
-    )
+    return float(min(np.mean((one.low <= own) & (own <= one.high)) for one, own in zip(found, truth, strict=True)))
 
 
 @pytest.mark.parametrize("on", [("a",), ("s",), ("h",), ("a", "s"), ("a", "s", "h")], ids=" ".join)
@@ -141,7 +139,7 @@ def test_another_reference_turns_the_coefficient_round() -> None:
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("spend", SPENDS, ids=str)
 @pytest.mark.parametrize("relation", [dp.AddRemove(), dp.ReplaceOne(rows=1500)], ids=lambda one: type(one).__name__)
-def test_all_intervals_hold_at_once(relation: Any, spend: Any) -> None:
+def test_each_interval_holds(relation: Any, spend: Any) -> None:
     """3,000 releases with a fixed seed: fewer than 95 % less five standard errors would be a fault."""
     asked = quote(dp.Table(SCHEMA, relation).agg(dp.regression("y", ["a", "s", "h"], **SKIP)), spend)
     assert covered(asked, rows_of(1500), ("a", "s", "h"), 3000) >= 0.95 - 5 * (0.05 * 0.95 / 3000) ** 0.5

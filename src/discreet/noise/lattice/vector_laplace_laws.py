@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, isqrt, lgamma, log, sqrt
+from math import ceil, expm1, isqrt, lgamma, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,8 @@ _OUTWARD = 1e-9
 """More than the rounding of some 2^20 terms, each with a relative error below 2^-36."""
 _LEAST = 1e-30
 _LEAST_ACCEPTED = 1 / 1000
+_NOTHING = -690.0
+_FAR = 36.0
 _STEPS = 200
 _GAUSSIANS = 3.179
 """1/(4 P(Z > √2)), rounded up: a sum of Rademacher's exceeds any x at most so many times as often as a normal number Z."""
@@ -68,44 +70,75 @@ class VectorLaplaceCell:
 
     def is_drawn_soon(self) -> bool:
         """True if a radius that is tried is taken with probability 1/1000 or more."""
-        radii, logs, step = _grid(self.scale, self.parts)
-        mode = logs.max()
-        total = mode + log(float(np.exp(logs - mode).sum()) * step)
-        odds = -1 / float(self.scale)
-        never = (self.parts + 1) * np.log(-np.expm1(odds)) - self.parts * log(2) - lgamma(self.parts + 1)
-        return bool(len(radii) and total + never >= log(_LEAST_ACCEPTED))
+        grid = _grid(self.scale, self.parts)
+        total = grid.unit + log(grid.step * float(grid.weights.sum()))
+        never = (self.parts + 1) * log(-expm1(-1 / float(self.scale))) - self.parts * log(2) - lgamma(self.parts + 1)
+        return total + never >= log(_LEAST_ACCEPTED)
 
     def mean(self, of: Rising) -> tuple[float, float]:
-        """Doubles around the mean of a function of the radius."""
-        radii, logs, step = _grid(self.scale, self.parts)
-        values, mode = of(radii), float(self.parts) * float(self.scale) - 0.5
-        weights = np.exp(logs - logs.max())
-        if step == 1:
-            low = high = float(weights @ values)
-            least = most = float(weights.sum())
-        else:
-            first, last = weights[:-1], weights[1:]
-            inner = np.clip(mode, radii[:-1], radii[1:])
-            top = np.exp(_log_weight(inner, self.scale, self.parts) - logs.max())
-            bottom = np.minimum(first, last)
-            low, high = step * float(bottom @ values[:-1]), step * float(top @ values[1:]) + float(weights[0] * values[0])
-            least, most = step * float(bottom.sum()), step * float(top.sum()) + float(weights[0])
+        """Doubles around the mean of a function of the radius K."""
+        grid = _grid(self.scale, self.parts)
+        values = of(grid.radii)
+        low = high = _total(grid.weights, values)
+        if grid.step > 1:
+            low = grid.step * _total(grid.least, values[:-1])
+            high = grid.step * _total(grid.most, values[1:]) + float(grid.weights[0] * values[0])
         # Beyond the last radius each weight, and each weight times K(K + 1), is below exp(-1/(2 scale)) of the one before.
-        rest = float(weights[-1]) * max(1.0, float(values[-1])) / -float(np.expm1(-1 / (2 * float(self.scale))))
+        rest = float(grid.weights[-1]) * max(1.0, float(values[-1])) / -expm1(-1 / (2 * float(self.scale)))
+        least, most = grid.whole
         return max(0.0, low / (most + rest) * (1 - _OUTWARD)), (high + rest) / least * (1 + _OUTWARD)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Grid:
+    """Radii at equal steps, far beyond which nothing counts.
+
+    Args:
+        radii: from 0 on.
+        weights: proportional to the masses at the radii.
+        least: for each block between two radii no more than any weight in it.
+        most: no less than any.
+        step: how many radii a block has.
+        whole: numbers around the sum of all weights.
+        unit: the logarithm by which weights are multiplied.
+    """
+
+    radii: Floats
+    weights: Floats
+    least: Floats
+    most: Floats
+    step: int
+    whole: tuple[float, float]
+    unit: float
+
+
+@lru_cache(maxsize=64)
+def _grid(scale: Fraction, parts: int) -> _Grid:
+    step = max(1, int(scale * isqrt(parts + 1) / _FINE))
+    last = ceil(float(scale) * (2 * (parts + 2) + 2 * (log(1 / _LEAST) + 40))) + 1
+    radii = np.arange(0, last + step, step, dtype=np.float64)
+    mode = max(0.0, float(parts) * float(scale) - 0.5)
+    unit = float(_log_weight(np.array([mode]), scale, parts)[0])
+
+    def weigh(at: Floats) -> Floats:
+        # Numbers below the smallest normal double would be slow, and count for nothing.
+        return np.exp(np.maximum(_log_weight(at, scale, parts) - unit, _NOTHING))
+
+    weights = weigh(radii)
+    least, most = np.minimum(weights[:-1], weights[1:]), weigh(np.clip(mode, radii[:-1], radii[1:]))
+    around = float(weights.sum()), float(weights.sum())
+    if step > 1:
+        around = step * float(least.sum()), step * float(most.sum()) + float(weights[0])
+    return _Grid(radii, weights, least, most, step, around, unit)
+
+
+def _total(weights: Floats, values: Floats) -> float:
+    """Σ weight·value, without the threads of a matrix library, which cost more than they save here."""
+    return float((weights * values).sum())
 
 
 def _log_weight(radii: Floats, scale: Fraction, parts: int) -> Floats:
     return np.asarray(parts * np.log(2 * radii + 1) - radii / float(scale))
-
-
-@lru_cache(maxsize=64)
-def _grid(scale: Fraction, parts: int) -> tuple[Floats, Floats, int]:
-    """Radii at equal steps, far beyond which nothing counts, with the logarithms of their weights."""
-    step = max(1, int(scale * isqrt(parts + 1) / _FINE))
-    last = ceil(float(scale) * (2 * (parts + 2) + 2 * (log(1 / _LEAST) + 40))) + 1
-    radii = np.arange(0, last + step, step, dtype=np.float64)
-    return radii, _log_weight(radii, scale, parts), step
 
 
 @lru_cache(maxsize=512)
@@ -142,7 +175,8 @@ def _spread(cell: VectorLaplaceCell, failing: Fraction) -> float:
 
 def _beyond(x: Floats) -> Floats:
     """Sums of Rademacher's with ‖·‖₂ = 1 exceed x in size at most so: Hoeffding, and Bentkus and Dzindzalieta (2015)."""
-    return np.asarray(np.minimum(2 * np.exp(-(x**2) / 2), _GAUSSIANS * rough_erfc(x / sqrt(2))))
+    near = np.minimum(x, _FAR)  # beyond are numbers below the smallest normal double, which would be slow
+    return np.asarray(np.minimum(2 * np.exp(-(near**2) / 2), _GAUSSIANS * rough_erfc(near / sqrt(2))))
 
 
 @lru_cache(maxsize=512)

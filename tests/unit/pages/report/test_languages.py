@@ -70,7 +70,7 @@ def with_frames(released):
             dp.histogram("v", [0, 5, 9]),
             dp.std("v", nulls="skip"),
             dp.covariance("v", "w", nulls="skip"),
-            dp.regression("v", ["w", "z"], nulls="skip"),
+            dp.regression("v", ["w", "z"], fit=["r2", "f"], nulls="skip"),
             dp.means(["v", "w"], nulls="skip"),
             dp.correlations(["v", "w", "z"], nulls="skip"),
             dp.principal_components(["v", "w"], nulls="skip"),
