@@ -56,11 +56,13 @@ if _typing.TYPE_CHECKING:
     from discreet.releases.derived.result import Derived
     from discreet.releases.document import Release
     from discreet.releases.guarantee import Guarantee
+    from discreet.releases.hypotheses.anova import test_anova
     from discreet.releases.hypotheses.differences import test_difference
     from discreet.releases.hypotheses.independence import test_independence
     from discreet.releases.hypotheses.means import test_means
     from discreet.releases.hypotheses.proportions import test_proportion
     from discreet.releases.hypotheses.result import Tested
+    from discreet.releases.hypotheses.several import holm
     from discreet.releases.quality import Quality
     from discreet.releases.views import consistent
     from discreet.session.extracting import extract
@@ -163,6 +165,7 @@ __all__ = [
     "covariance",
     "extract",
     "histogram",
+    "holm",
     "mean",
     "means",
     "median",
@@ -178,6 +181,7 @@ __all__ = [
     "std",
     "sum",
     "tables",
+    "test_anova",
     "test_difference",
     "test_independence",
     "test_means",
@@ -269,11 +273,13 @@ _HOMES = {
     "discreet.releases.derived.result": ("Derived",),
     "discreet.releases.document": ("Release",),
     "discreet.releases.guarantee": ("Guarantee",),
+    "discreet.releases.hypotheses.anova": ("test_anova",),
     "discreet.releases.hypotheses.differences": ("test_difference",),
     "discreet.releases.hypotheses.independence": ("test_independence",),
     "discreet.releases.hypotheses.means": ("test_means",),
     "discreet.releases.hypotheses.proportions": ("test_proportion",),
     "discreet.releases.hypotheses.result": ("Tested",),
+    "discreet.releases.hypotheses.several": ("holm",),
     "discreet.releases.quality": ("Quality",),
     "discreet.domain.reading": ("CsvFiles",),
     "discreet.domain.columns": (

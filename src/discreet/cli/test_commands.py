@@ -21,11 +21,21 @@ test_app = typer.Typer(
 Statistic = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="The column of counts; left out: the first one of the table.")
 ]
-By = Annotated[str | None, typer.Option(metavar="NAME,NAME", help="The two group columns; counts are added up over others.")]
+By = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME,NAME", help="The two group columns; counts are added up over others. Several times: tests together."
+    ),
+]
 One = Annotated[str | None, typer.Option("--by", metavar="NAME", help="The column of the groups.")]
 Of = Annotated[
     list[str] | None, typer.Option(metavar="NAME=LABEL", help="The rows whose share is tested, by one label or several.")
 ]
+OneOf = Annotated[
+    list[str] | None,
+    typer.Option("--of", metavar="NAME=LABEL", help="The label whose share is compared. Several times: tests together."),
+]
+Totals = Annotated[list[str], typer.Option(metavar="COLUMN", help="The column of sums. Several times: tests together.")]
 In = Annotated[str | None, typer.Option("--language", metavar="TAG", help="The language of what is printed: en or de.")]
 Alternative = Annotated[str, typer.Option(metavar="SIDE", help="two-sided, greater or less.")]
 
@@ -77,7 +87,7 @@ def test_proportion(  # noqa: PLR0917 (options have names)
 def test_difference(  # noqa: PLR0917 (options have names)
     results: Results,
     by: Annotated[str, typer.Option(metavar="NAME", help="The column of the groups.")],
-    of: Of = None,
+    of: OneOf = None,
     groups: Annotated[
         str | None, typer.Option(metavar="LABEL,LABEL", help="Two of its labels; left out: the only two.")
     ] = None,
@@ -92,14 +102,14 @@ def test_difference(  # noqa: PLR0917 (options have names)
     from discreet.cli.testing import Asked, answer_difference
 
     with exits():
-        asked = Asked(results, statistic, by, at, alternative, language)
-        write(answer_difference(asked, of, groups), as_json=as_json)
+        asked = Asked(results, statistic, None, at, alternative, language)
+        write(answer_difference(asked, of, by, groups), as_json=as_json)
 
 
 @test_app.command("means", epilog="Example: discreet test means results --total sum_hrs_work --by gender")
 def test_means(  # noqa: PLR0917 (options have names)
     results: Results,
-    total: Annotated[str, typer.Option(metavar="COLUMN", help="The column of sums.")],
+    total: Totals,
     over: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The counts of the same column; left out: those of the release.")
     ] = None,
@@ -117,5 +127,24 @@ def test_means(  # noqa: PLR0917 (options have names)
     from discreet.cli.testing import Asked, answer_means
 
     with exits():
-        asked = Asked(results, total, by, at, alternative, language)
-        write(answer_means(asked, over, deviation), as_json=as_json)
+        asked = Asked(results, None, None, at, alternative, language)
+        write(answer_means(asked, total, over, by, deviation), as_json=as_json)
+
+
+@test_app.command("anova", epilog="Example: discreet test anova results --total sum_hrs_work --by gender")
+def test_anova(  # noqa: PLR0917 (options have names)
+    results: Results,
+    total: Totals,
+    by: One = None,
+    groups: Annotated[str | None, typer.Option(metavar="LABEL,…", help="Two or more of its labels; left out: all.")] = None,
+    at: At = None,
+    language: In = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Is the mean of a column the same in all groups? From sums, counts and variances of values that are about normal."""
+    from discreet.cli.testing import Asked, answer_anova
+
+    with exits():
+        asked = Asked(results, None, None, at, "two-sided", language)
+        write(answer_anova(asked, total, by, groups), as_json=as_json)

@@ -11,13 +11,15 @@ from discreet.cli.deriving import labels_of
 from discreet.cli.output import Answer
 from discreet.exact.given_paths import require_path
 from discreet.releases.document import Release
+from discreet.releases.hypotheses.anova import test_anova
 from discreet.releases.hypotheses.differences import test_difference
 from discreet.releases.hypotheses.independence import test_independence
 from discreet.releases.hypotheses.means import test_means
 from discreet.releases.hypotheses.proportions import test_proportion
 from discreet.releases.hypotheses.result import Tested
+from discreet.releases.hypotheses.several import holm
 
-__all__ = ["Asked", "answer_difference", "answer_independence", "answer_means", "answer_proportion"]
+__all__ = ["Asked", "answer_anova", "answer_difference", "answer_independence", "answer_means", "answer_proportion"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class Asked:
     Args:
         folder: where release.json is.
         statistic: a column of numbers; None for the first one.
-        by: group columns with a comma between them; None for all that are not fixed.
+        by: group columns with a comma between them, once for each test; None for all that are not fixed.
         at: texts such as "year=2020".
         alternative: the side.
         language: of the printed lines; None for English.
@@ -35,14 +37,14 @@ class Asked:
 
     folder: str
     statistic: str | None
-    by: str | None
+    by: Sequence[str] | None
     at: Sequence[str] | None
     alternative: str
     language: str | None
 
-    def names(self) -> list[str] | None:
-        """The group columns by their names."""
-        return None if self.by is None else [one for one in self.by.split(",") if one]
+    def names(self) -> list[list[str] | None]:
+        """The group columns of each test by their names."""
+        return [[name for name in one.split(",") if name] for one in self.by] if self.by else [None]
 
     def fixed(self) -> dict[str, str]:
         """The labels that are fixed, by their columns."""
@@ -59,9 +61,9 @@ def answer_independence(asked: Asked, draws: int) -> Answer:
     Raises:
         ArgumentError: as `test_independence`, or no release there.
     """
-    names, at = asked.names(), asked.fixed()
-    found = test_independence(asked.release(), asked.statistic, by=names, at=at, alternative=asked.alternative, draws=draws)
-    return _answer(found, asked)
+    release = asked.release()
+    given: dict[str, Any] = {"at": asked.fixed(), "alternative": asked.alternative, "draws": draws}
+    return _answer([test_independence(release, asked.statistic, by=names, **given) for names in asked.names()], asked)
 
 
 def answer_proportion(asked: Asked, share: str, of: Sequence[str] | None, rows: int | None) -> Answer:
@@ -72,36 +74,49 @@ def answer_proportion(asked: Asked, share: str, of: Sequence[str] | None, rows: 
     """
     labels = dict(labels_of(of, "--of"))
     given: dict[str, Any] = {"statistic": asked.statistic, "at": asked.fixed(), "alternative": asked.alternative}
-    return _answer(test_proportion(asked.release(), share, of=labels, rows=rows, **given), asked)
+    return _answer([test_proportion(asked.release(), share, of=labels, rows=rows, **given)], asked)
 
 
-def answer_difference(asked: Asked, of: Sequence[str] | None, groups: str | None) -> Answer:
-    """The test of a difference of two proportions.
+def answer_difference(asked: Asked, of: Sequence[str] | None, by: str, groups: str | None) -> Answer:
+    """A test of a difference of two proportions for each label.
 
     Raises:
         ArgumentError: as `test_difference`, or no release there.
     """
-    two = None if groups is None else groups.split(",")
+    release, two = asked.release(), None if groups is None else groups.split(",")
     given: dict[str, Any] = {"statistic": asked.statistic, "at": asked.fixed(), "alternative": asked.alternative}
-    return _answer(
-        test_difference(asked.release(), dict(labels_of(of, "--of")), by=str(asked.by), groups=two, **given), asked
-    )
+    labels = [dict([label]) for label in labels_of(of, "--of")] or [{}]
+    return _answer([test_difference(release, one, by=by, groups=two, **given) for one in labels], asked)
 
 
-def answer_means(asked: Asked, over: str | None, deviation: str | None) -> Answer:
-    """The test of equal means.
+def answer_means(asked: Asked, totals: Sequence[str], over: str | None, by: str | None, deviation: str | None) -> Answer:
+    """A test of equal means for each column of sums.
 
     Raises:
         ArgumentError: as `test_means`, or no release there.
     """
-    given: dict[str, Any] = {"by": asked.by, "at": asked.fixed(), "alternative": asked.alternative}
-    return _answer(test_means(asked.release(), str(asked.statistic), over=over, deviation=deviation, **given), asked)
+    release = asked.release()
+    given: dict[str, Any] = {"by": by, "at": asked.fixed(), "alternative": asked.alternative}
+    return _answer([test_means(release, one, over=over, deviation=deviation, **given) for one in totals], asked)
 
 
-def _answer(found: Tested, asked: Asked) -> Answer:
-    """The result in the language that was asked for; the facts are those of the library."""
+def answer_anova(asked: Asked, totals: Sequence[str], by: str | None, groups: str | None) -> Answer:
+    """An analysis of variance for each column of sums.
+
+    Raises:
+        ArgumentError: as `test_anova`, or no release there.
+    """
+    release, labels = asked.release(), None if groups is None else groups.split(",")
+    return _answer([test_anova(release, one, by=by, groups=labels, at=asked.fixed()) for one in totals], asked)
+
+
+def _answer(found: Sequence[Tested], asked: Asked) -> Answer:
+    """The results in the language that was asked for; the facts are those of the library, and several in a list."""
     from discreet.pages.words.catalogue import MAIN, words_in
 
     words = words_in(asked.language or MAIN, demanded=True)
-    lines = [*str(found).splitlines(), "Nothing was spent."]
-    return Answer([words.said(line) for line in lines], json.loads(found.to_json()))
+    together = holm(*found) if len(found) > 1 else tuple(found)
+    lines = [line for one in together for line in (*str(one).splitlines(), "")][:-1]
+    facts = [json.loads(one.to_json()) for one in together]
+    said = [words.said(line) if line else "" for line in [*lines, "Nothing was spent."]]
+    return Answer(said, facts[0] if len(facts) == 1 else {"tests": facts})

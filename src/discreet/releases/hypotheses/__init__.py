@@ -3,6 +3,8 @@
 All of it is a function of release documents and of public draws: no rows, no ledger, no charge. The theorems are in
 docs/proofs/tests.md.
 
+* `anova`: Analysis of variance on a release: are the means of several groups equal? From sums, counts and variances by
+  group
 * `bounded_means`: Equality of the means of bounded values in two groups, from noisy sums and counts, for every number of
   rows
 * `crossed`: The table of noisy counts that a test reads in a release: its cells, the law of their noise, and the sums
@@ -22,11 +24,14 @@ docs/proofs/tests.md.
   alone
 * `one_margin`: The noise of a table beside the exact totals of one of its columns, as a test needs it: cells of one level
   of the other
+* `one_variance`: Equal means of normal values with one variance, from noisy sums, counts and sums of squares: F where
+  there is no noise
 * `proportions`: One proportion: is the share of rows with some labels a given number? Of a public or a noisy number of
   rows
 * `result`: The result of a test: a p-value that is never below the truth, with its hypothesis and what it takes for
   granted
 * `search`: The smallest level at which a test with nuisance parameters rejects, by branch and bound over a noise-aware
   box of them
+* `several`: Several tests together: p-values adjusted so that any of them is wrong with at most the level (Holm 1979)
 * `tables`: Independent tables with given margins under independence, drawn from the random bits of the system
 """

@@ -19,7 +19,7 @@ from discreet.releases.hypotheses.independence import check_alternative
 from discreet.releases.hypotheses.result import Tested, rounded_up
 from discreet.releases.hypotheses.search import smallest_rejected
 
-__all__ = ["test_means"]
+__all__ = ["count_of_column", "group_column", "sum_line", "test_means"]
 
 _MOST_GROUPS = 12
 _SIDES = {"two-sided": (1, -1), "greater": (1,), "less": (-1,)}
@@ -58,9 +58,9 @@ def test_means(
     check_alternative(alternative)
     check_rows(release)
     check_labels(at, "at")
-    line = _sum_line(release, total)
-    column, counted = line["column"], _count_name(release, line["column"], over)
-    name = _group_column(release, by, at or {})
+    line = sum_line(release, total)
+    column, counted = line["column"], count_of_column(release, line["column"], over)
+    name = group_column(release, by, at or {})
     sums, counts = (_numbers(release, one, name, at) for one in (total, counted))
     groups = {key: Group(_linear(sums, key), _linear(counts, key)) for key in sums.cells if key != (None,)}
     _check_groups(groups, name, alternative)
@@ -99,7 +99,8 @@ def test_means(
 test_means.__test__ = False  # type: ignore[attr-defined]
 
 
-def _sum_line(release: Release, total: str) -> Mapping[str, Any]:
+def sum_line(release: Release, total: str) -> Mapping[str, Any]:
+    """The statistic of a column of sums. Raises ArgumentError where it is not one."""
     known = outputs_of(release.document)
     if not isinstance(total, str) or total not in known or known[total]["statistic"] != "sum":
         sums = [name for name, line in known.items() if line["statistic"] == "sum"]
@@ -110,7 +111,8 @@ def _sum_line(release: Release, total: str) -> Mapping[str, Any]:
     return known[total]
 
 
-def _count_name(release: Release, column: str, over: str | None) -> str:
+def count_of_column(release: Release, column: str, over: str | None) -> str:
+    """The name of the counts of a column. Raises ArgumentError where there are none."""
     known = [
         name
         for name, line in outputs_of(release.document).items()
@@ -124,7 +126,8 @@ def _count_name(release: Release, column: str, over: str | None) -> str:
     return str(over or known[0])
 
 
-def _group_column(release: Release, by: str | None, at: Mapping[str, object]) -> str:
+def group_column(release: Release, by: str | None, at: Mapping[str, object]) -> str:
+    """The column of the groups. Raises ArgumentError for another one."""
     keys = [one["name"] for one in release.document["columns"][: len(release.document["plan"]["group_by"])]]
     free = [name for name in keys if name not in at]
     if by is None and len(free) == 1:

@@ -18,6 +18,7 @@ LEVELS = (Fraction(5, 100), Fraction(1, 100), Fraction(1, 1000))
 """The levels that a result speaks of."""
 
 _DIGITS = 4
+_ONE = "This is one test: tests that are made together on one table are to be asked together, and adjusted (Holm)"
 
 
 def rounded_up(probability: float | Fraction) -> Fraction:
@@ -40,6 +41,8 @@ class Tested:
         assumptions: what has to be true for it, in sentences.
         source: where the numbers come from, as JSON values.
         details: further public numbers, such as how many draws there were, as JSON values.
+        tests: how many tests were asked together, this one among them.
+        adjusted: the p-value adjusted for all of them (Holm 1979); the p-value itself where it is the only one.
     """
 
     test: str
@@ -52,9 +55,11 @@ class Tested:
     assumptions: tuple[str, ...]
     source: Mapping[str, Any]
     details: Mapping[str, Any]
+    tests: int = 1
+    adjusted: Fraction | None = None
 
     def rejects(self, level: Amount = "0.05") -> bool:
-        """True if the test rejects the hypothesis at this level.
+        """True if the test rejects the hypothesis at this level, which all tests that were asked together share.
 
         Raises:
             ArgumentError: not a number strictly between 0 and 1.
@@ -62,7 +67,7 @@ class Tested:
         asked = exact(level, "level")
         if not 0 < asked < 1:
             raise ArgumentError("level: must lie strictly between 0 and 1, such as 0.05")
-        return self.p_value <= asked
+        return self._shared() <= asked
 
     def __repr__(self) -> str:
         return one_line("Tested:", self.hypothesis, f"p ≤ {self._p()}")
@@ -72,10 +77,19 @@ class Tested:
         lines = [
             f"Null hypothesis: {self.hypothesis}",
             f"Statistic: {self.statistic:.6g}, {self.statistic_words}",
-            f"p-value: at most {self._p()} ({self.alternative}); {self._levels()}",
+            *self._p_values(),
             f"Method: {self.method}",
         ]
         return "\n".join([*lines, *(f"Assumed: {one}" for one in self.assumptions)])
+
+    def _p_values(self) -> list[str]:
+        if self.tests == 1:
+            return [f"p-value: at most {self._p()} ({self.alternative}); {self._levels()}", _ONE]
+        shared = decimal_up(self._shared(), _DIGITS)
+        return [
+            f"p-value: at most {self._p()} ({self.alternative}), of this test by itself",
+            f"This is one of {self.tests} tests: adjusted for all of them (Holm) at most {shared}; {self._levels()}",
+        ]
 
     def to_json(self) -> str:
         """The result as canonical JSON with a digest over itself."""
@@ -95,7 +109,14 @@ class Tested:
             "assumptions": list(self.assumptions),
             "source": dict(self.source),
             "details": dict(self.details),
+            **self._family(),
         }
+
+    def _family(self) -> dict[str, Any]:
+        return {} if self.tests == 1 else {"tests": self.tests, "adjusted_p_value": decimal_up(self._shared(), _DIGITS)}
+
+    def _shared(self) -> Fraction:
+        return self.p_value if self.adjusted is None else self.adjusted
 
     def _p(self) -> str:
         return decimal_up(self.p_value, _DIGITS)

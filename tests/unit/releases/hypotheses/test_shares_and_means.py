@@ -149,9 +149,10 @@ ENGLISH = re.compile(r"\b(the|of|and|which|level|rows|with)\b")
 def test_in_german_no_english_is_left(tmp_path):
     """Every sentence of every test has its German one."""
     BOTH.save(tmp_path / "counts")
-    released("sex", statistics=SUMS).save(tmp_path / "sums")
+    released("sex", statistics=[*SUMS, dp.variance("wage", nulls="skip")]).save(tmp_path / "sums")
     released("sex", "ill", exact=dp.Margins(["sex"], ["ill"])).save(tmp_path / "two")
     released("sex", "area", exact=dp.Margins(["sex"], ["area"])).save(tmp_path / "three")
+    released("sex", "ill", exact=dp.Totals("sex")).save(tmp_path / "beside")
     share = "--of", "ill=yes", "--share", "0.5"
     asked = [
         ("independence", "counts"),
@@ -161,6 +162,10 @@ def test_in_german_no_english_is_left(tmp_path):
         ("proportion", "counts", "--at", "sex=f", *share, "--rows", "1500", "--alternative", "less"),
         ("difference", "counts", "--of", "ill=yes", "--by", "sex"),
         ("means", "sums", "--total", "sum_wage", "--deviation", "20.5"),
+        ("anova", "sums", "--total", "sum_wage"),
+        ("independence", "beside"),
+        ("proportion", "beside", *share),
+        ("difference", "beside", "--of", "ill=yes", "--of", "ill=no", "--by", "sex"),
     ]
     for word, folder, *rest in asked:
         shown = run("test", word, str(tmp_path / folder), *rest, "--language", "de").stdout
