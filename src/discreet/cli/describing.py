@@ -90,15 +90,25 @@ def release_lines(name: str, quote: Quote) -> list[str]:
 
 
 def derived_lines(plan: PlanFile, name: str) -> list[str]:
-    """What is derived from the numbers of a release and recorded with them."""
-    derived = [f"{one.name} ({one.kind})" for order in plan.orders if order.name == name for one in order.derive]
-    return align([("derived", f"{', '.join(derived)}: from published numbers, at no charge")]) if derived else []
+    """What is derived from the numbers of a release, or tested, and recorded with them."""
+    derived, tested = (
+        [f"{one.name} ({one.kind})" if one.name != one.kind else one.name for one in found]
+        for found in _recorded(plan, name)
+    )
+    lines = [("derived", derived), ("tested", tested)]
+    return align([(word, f"{', '.join(found)}: from published numbers, at no charge") for word, found in lines if found])
+
+
+def _recorded(plan: PlanFile, name: str) -> tuple[Sequence[Any], Sequence[Any]]:
+    """What is derived from a release, and its tests."""
+    orders = [order for order in plan.orders if order.name == name]
+    return [one for order in orders for one in order.derive], [one for order in orders for one in order.tests]
 
 
 def derived_facts(plan: PlanFile, name: str) -> dict[str, Any]:
     """The same for programs; nothing where nothing is derived."""
-    derived = {one.name: one.kind for order in plan.orders if order.name == name for one in order.derive}
-    return {"derived": derived} if derived else {}
+    derived, tested = ({one.name: one.kind for one in found} for found in _recorded(plan, name))
+    return {word: found for word, found in (("derived", derived), ("tested", tested)) if found}
 
 
 def release_facts(name: str, quote: Quote) -> dict[str, Any]:

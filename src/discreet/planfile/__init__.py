@@ -14,6 +14,7 @@
 * `row_draws`: `resize` and `sample` in a plan file: the step that draws rows
 * `samples`: `sampled` in a plan: how the file was secretly drawn from a population, and a budget that is stated for it
 * `statistics`: A statistic in a plan file: a word alone, or a table with the word, its column or value, and further keys
+* `tested`: The `[[test]]` sections of a plan file: hypotheses that are tested on what its releases publish
 * `tree`: A TOML file as a tree of values with their places, so that every error can name file, line and key
 * `write`: Values as TOML text
 """

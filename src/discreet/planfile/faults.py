@@ -71,7 +71,7 @@ class _Mended:
         """True if the fault may come from what was taken away or put in: a column, the budget, a part of its release."""
         keys = fault.keys
         section = keys[:1]
-        if section == ("derive",):
+        if section in {("derive",), ("test",)}:
             return any(place[0] in {"columns", "release"} for place in self._changed)
         if section == ("about",) and ("derive",) in self._changed:
             return True  # the words for what was derived
@@ -97,8 +97,8 @@ class _Mended:
             return False
         if keys[0] in {"about", "quality"}:
             return self._take(keys)
-        if keys[0] == "derive":
-            self._changed.add(("derive",))
+        if keys[0] in {"derive", "test"}:
+            self._changed.add(keys[:1])
             return self._take(keys[:2])
         if missing is not None:
             return self._put(missing[1], keys)

@@ -40,6 +40,7 @@ from discreet.planfile.parameters import fill_in
 from discreet.planfile.row_draws import with_last_step
 from discreet.planfile.samples import budget_of_file, read_draw
 from discreet.planfile.statistics import statistic_of
+from discreet.planfile.tested import tests_of
 from discreet.planfile.tree import Keys, Node, read_toml
 from discreet.planfile.write import toml_key
 from discreet.privacy import Budget, coordinates
@@ -120,7 +121,9 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
     """The plan of a TOML text, with paths relative to its file, which need not exist yet. Raises as `load_plan`."""
     given = fill_in(root, parameters or {})
     root, place = given.root, given.root.file
-    parts = root.table(("data", "columns", "budget", "release"), ("approval", "invariants", "about", "quality", "derive"))
+    parts = root.table(
+        ("data", "columns", "budget", "release"), ("approval", "invariants", "about", "quality", "derive", "test")
+    )
     known: Mapping[str, Keys] = {
         kind.word: (("dataset", "source", "ledger", *kind.needed), (*_UNIT, "sampled", "inspect", "csv", "query"))
         for kind in relations()
@@ -139,6 +142,7 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
     budget, report_delta = _budget(parts["budget"], neighbours)
     orders = _orders(parts, Table(schema, neighbours), budget)
     derived, dataset = derivations_of(parts, orders, place.parent), _name(data["dataset"])
+    tests = tests_of(parts, orders)
     return PlanFile(
         path=place,
         dataset=dataset,
@@ -150,7 +154,7 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
         invariants=invariants,
         budget=budget,
         report_delta=report_delta,
-        orders=derived.of(add_words(orders, parts, schema, derived), dataset),
+        orders=tests.of(derived.of(add_words(orders, parts, schema, derived), dataset), dataset),
         demand=demand_of(parts["approval"], place.parent) if "approval" in parts else None,
         inspect=_inspect(data["inspect"]) if "inspect" in data else _INSPECT[0],
         parameters=given.values,

@@ -192,12 +192,16 @@ def _compute(workshop: Workshop, job: Job, draw: Callable[[], Bits]) -> Release:
 
 
 def _derive(release: Release, job: Job, others: Mapping[str, Release]) -> Release:
-    """The release with what is derived from it and from others."""
-    if not job.order.derive:
-        return release
-    from discreet.releases.derived.in_documents import with_derived  # most plans derive nothing
+    """The release with what is derived from it and from others, and with its tests."""
+    if job.order.derive:
+        from discreet.releases.derived.in_documents import with_derived  # most plans derive nothing
 
-    return with_derived(release, job.order.derive, others)
+        release = with_derived(release, job.order.derive, others)
+    if job.order.tests:
+        from discreet.releases.hypotheses.in_documents import with_tests
+
+        release = with_tests(release, job.order.tests)
+    return release
 
 
 def _describe_draw(workshop: Workshop, neighbours: Neighbours) -> dict[str, Any]:

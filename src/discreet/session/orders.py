@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from discreet.privacy.population import PopulationGuarantee
     from discreet.quotes.quote import Quote
     from discreet.releases.derived.requests import Derivation
+    from discreet.releases.hypotheses.requests import Hypothesis
 
 __all__ = [
     "Errors",
@@ -63,7 +64,7 @@ class Order:
     same name. The texts of `about`, the first in the main language, and the rule of `quality` are in the document and change
     nothing else: a stored release keeps those that it was made with. `expect` has the public sizes of groups that errors are
     stated for, and that `error` holds for. What `derive` asks for is computed from what is published, this release and
-    those before it in the same call, and recorded in its document; a stored release keeps its own.
+    those before it in the same call, and recorded in its document; a stored release keeps its own. So it is with `tests`.
     """
 
     request: Plan
@@ -76,6 +77,7 @@ class Order:
     quality: Quality | None = None
     expect: Expect = None
     derive: tuple[Derivation, ...] = ()
+    tests: tuple[Hypothesis, ...] = ()
 
 
 def declaration_json(schema: Schema, neighbours: Neighbours, invariants: Description | None, budget: Budget) -> str:
@@ -141,7 +143,7 @@ def check_names(orders: Sequence[Order]) -> None:
 
 
 def check_derived(orders: Sequence[Order], every: Sequence[Order], dataset: str) -> None:
-    """Checks that what is derived from orders of one call can be: every name, the groups and the kinds of the numbers.
+    """Checks that what is derived from orders of one call, or tested, can be: names, groups and kinds of the numbers.
 
     Raises:
         ArgumentError: it cannot.
@@ -153,6 +155,10 @@ def check_derived(orders: Sequence[Order], every: Sequence[Order], dataset: str)
             names = [one.name for one in every]
             requests = {one.name: one.request for one in every[: names.index(order.name) + 1]}
             check_derivations(order.derive, requests, (dataset, order.name), texts_of(order))
+        if order.tests:
+            from discreet.releases.hypotheses.in_documents import check_tests
+
+            check_tests(order.tests, order.request, (dataset, order.name))
 
 
 def check_request(request: object, schema: Schema, neighbours: Neighbours) -> None:

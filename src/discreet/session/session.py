@@ -367,7 +367,7 @@ class Session:
     def _check_texts(self, orders: Sequence[Order], every: Sequence[Order]) -> None:
         """Checks the words of the orders, and what is derived, against all requests of one call, which may share them."""
         told = [one.of(order.name) for order in orders for one in texts_of(order)]
-        if not told and not any(order.derive for order in orders):
+        if not told and not any(order.derive or order.tests for order in orders):
             return
         from discreet.plan.worded import check_texts
 

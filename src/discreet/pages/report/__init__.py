@@ -19,6 +19,7 @@
 * `sheets`: The tables as they stand on the page: a cross table where there is one, the list, and a place to point at;
   key numbers
 * `tables`: The tables of noisy numbers, for each number of a statistic and for further frames, with intervals and bars
+* `tests`: The tests of a release in sentences: hypothesis, p-value, method and what is assumed
 * `totals`: The exact totals and their effect on the guarantee: words, tables and warnings
 * `view`: The contents of the page: a `Release` turned into texts, tables and bars
 * `words`: The facts of a release document in plain sentences

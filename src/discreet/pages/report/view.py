@@ -21,6 +21,7 @@ from discreet.pages.report.drawing import Artist
 from discreet.pages.report.pictures import Picture, illustrations
 from discreet.pages.report.sheets import Key, Sheet, key_numbers, sheets_of
 from discreet.pages.report.tables import MOST_ROWS, tables_of
+from discreet.pages.report.tests import Test, tests_of
 from discreet.pages.report.totals import Exact, exact_of, unprotected_words
 from discreet.pages.words import Words
 from discreet.releases.document import Release
@@ -55,6 +56,7 @@ class Page:
     pictures: tuple[Picture, ...]
     sheets: tuple[Sheet, ...]
     failed: tuple[str, ...]
+    tests: tuple[Test, ...]
     shapes: Map | None
     maps: Mapping[str, Choropleth]
     keys: tuple[Key, ...]
@@ -106,6 +108,7 @@ def page_of(release: Release, words: Words, artist: Artist | None = None) -> Pag
         pictures=pictures,
         sheets=sheets,
         failed=failed_words(document, words),
+        tests=tests_of(document, words),
         shapes=shapes,
         maps=maps,
         keys=key_numbers(document, guarantee, sheets, words),

@@ -130,8 +130,8 @@ def outline(called: tuple[str, str], plan: Plan, texts: Sequence[About] = ()) ->
     the release; the noise is so small that the intervals have no width.
     """
     labels = columns_of_plan(plan)
-    shown = find_printed(labels, all_rows(labels))
-    columns: list[dict[str, Any]] = [column_json(one.name, one.values(all_rows(labels), shown)) for one in labels]
+    rows_shown = find_printed(labels, all_rows(labels))
+    columns: list[dict[str, Any]] = [column_json(one.name, one.values(all_rows(labels), rows_shown)) for one in labels]
     sums = _perhaps_public([one["values"] for one in columns])
     rows = len(columns[0]["values"]) if columns else 1
     main = [one for one in plan.answered if not groupings_of(one)]
@@ -139,12 +139,13 @@ def outline(called: tuple[str, str], plan: Plan, texts: Sequence[About] = ()) ->
         column_json(f"{output}{end}", [0] * rows) for one in main for output in outputs(one) for end in ("", "_low", "_high")
     ]
     used = used_columns(plan)
+    shown: dict[str, Any] = plan_json(plan)
     return make_release(
         {
             "name": called[1],
             "dataset": called[0],
-            "guarantee": {},
-            "plan": plan_json(plan),
+            "guarantee": {"relation": shown["neighbours"]["relation"]},
+            "plan": shown,
             "plan_digest": plan.digest,
             "invariants": None,
             "noise": [{"query": words, **_HARDLY_ANY} for words in _queries(plan)],

@@ -15,6 +15,7 @@ docs/proofs/tests.md.
   and their largest
 * `given_margins`: Independence beside exact margins: under the hypothesis the law of the published table is known
   completely
+* `in_documents`: Tests in the document of a release: made once, with the release, and adjusted for each other
 * `independence`: Independence of two columns, from released counts: beside exact margins, and where margins are noisy
 * `lattices`: The noise of a table beside its exact margins, as the document states it: its law, and independent draws of
   it
@@ -28,6 +29,7 @@ docs/proofs/tests.md.
   there is no noise
 * `proportions`: One proportion: is the share of rows with some labels a given number? Of a public or a noisy number of
   rows
+* `requests`: Tests that are asked for before the release is there: which one, under which name, with what
 * `result`: The result of a test: a p-value that is never below the truth, with its hypothesis and what it takes for
   granted
 * `search`: The smallest level at which a test with nuisance parameters rejects, by branch and bound over a noise-aware

@@ -12,7 +12,7 @@ from discreet.errors import ArgumentError
 from discreet.exact.canonical import seal
 from discreet.exact.numbers import Amount, decimal_up, exact
 
-__all__ = ["LEVELS", "Tested", "rounded_up"]
+__all__ = ["LEVELS", "Tested", "rounded_up", "told"]
 
 LEVELS = (Fraction(5, 100), Fraction(1, 100), Fraction(1, 1000))
 """The levels that a result speaks of."""
@@ -74,22 +74,7 @@ class Tested:
 
     def __str__(self) -> str:
         """Hypothesis, p-value, the levels at which it is rejected, method and assumptions, one line each."""
-        lines = [
-            f"Null hypothesis: {self.hypothesis}",
-            f"Statistic: {self.statistic:.6g}, {self.statistic_words}",
-            *self._p_values(),
-            f"Method: {self.method}",
-        ]
-        return "\n".join([*lines, *(f"Assumed: {one}" for one in self.assumptions)])
-
-    def _p_values(self) -> list[str]:
-        if self.tests == 1:
-            return [f"p-value: at most {self._p()} ({self.alternative}); {self._levels()}", _ONE]
-        shared = decimal_up(self._shared(), _DIGITS)
-        return [
-            f"p-value: at most {self._p()} ({self.alternative}), of this test by itself",
-            f"This is one of {self.tests} tests: adjusted for all of them (Holm) at most {shared}; {self._levels()}",
-        ]
+        return "\n".join(told(self.facts()))
 
     def to_json(self) -> str:
         """The result as canonical JSON with a digest over itself."""
@@ -121,6 +106,26 @@ class Tested:
     def _p(self) -> str:
         return decimal_up(self.p_value, _DIGITS)
 
-    def _levels(self) -> str:
-        rejected = [decimal_up(level) for level in LEVELS if self.rejects(level)]
-        return f"rejected at the levels {', '.join(rejected)}" if rejected else "not rejected at the level 0.05"
+
+def told(facts: Mapping[str, Any]) -> list[str]:
+    """The facts of a test in lines: as `Tested.facts` has them, or the document of a release."""
+    return [
+        f"Null hypothesis: {facts['hypothesis']}",
+        f"Statistic: {facts['statistic']:.6g}, {facts['statistic_words']}",
+        *_p_values(facts),
+        f"Method: {facts['method']}",
+        *(f"Assumed: {one}" for one in facts["assumptions"]),
+    ]
+
+
+def _p_values(facts: Mapping[str, Any]) -> list[str]:
+    rejected = [level for level, is_rejected in facts["rejected_at"].items() if is_rejected]
+    levels = f"rejected at the levels {', '.join(rejected)}" if rejected else "not rejected at the level 0.05"
+    said = f"p-value: at most {facts['p_value']} ({facts['alternative']})"
+    if "tests" not in facts:
+        return [f"{said}; {levels}", _ONE]
+    shared = facts["adjusted_p_value"]
+    return [
+        f"{said}, of this test by itself",
+        f"This is one of {facts['tests']} tests: adjusted for all of them (Holm) at most {shared}; {levels}",
+    ]
