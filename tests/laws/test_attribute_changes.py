@@ -222,7 +222,7 @@ COST_MUTANTS = {
         ("states", "all"),
     ),
     "only one row": (Mutant(costs, "_part", "change.rows.a", "1"), ("states", "states by sex")),
-    "one step for two": (Mutant(costs, "_steps", "2 if", "1 if"), ("nothing", "areas")),
+    "one step for two": (Mutant(costs, "steps_of_replacing", "2 if", "1 if"), ("nothing", "areas")),
     "one row that stays": (
         Mutant(part_costs, "_by_norm", "type(guarantee).size(moved)", "type(guarantee).size(moved) // 2"),
         ("states", "all"),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.cube.queries import Query
-from discreet.domain.neighbours import ReplaceOne, person_of
+from discreet.domain.neighbours import Neighbours, ReplaceOne, person_of
 from discreet.domain.origins import root_of
 from discreet.domain.steps import conditions_of
 from discreet.exact.numbers import sqrt_up
@@ -26,7 +26,7 @@ from discreet.quotes.primitives import Asked
 from discreet.quotes.quote import Measured, Quote
 from discreet.totals.attributes import AttributeChange
 
-__all__ = ["cost_of_change", "part_of_change"]
+__all__ = ["cost_of_change", "part_of_change", "steps_of_replacing"]
 
 _MOVES = ("within", "across", "leaves")
 
@@ -42,7 +42,7 @@ class _Share:
 def cost_of_change(quote: Quote, change: AttributeChange) -> Budget | None:
     """What the release costs at most for tables that differ by this change of one person; None where it costs nothing."""
     part, spend = part_of_change(quote, change), quote.spend
-    steps = _steps(quote.plan)
+    steps = steps_of_replacing(quote.plan.neighbours)
     if not part:
         return None
     if part == _most(quote):
@@ -75,14 +75,14 @@ def part_of_change(quote: Quote, change: AttributeChange) -> Fraction:
     return min(most, one_by_one / quote.joint, together / quote.joint)
 
 
-def _steps(plan: Plan) -> int:
+def steps_of_replacing(neighbours: Neighbours) -> int:
     """How many steps to a neighbour a replaced row is: where a row appears, it vanishes and another one appears."""
-    return 2 if plan.neighbours.appears else 1
+    return 2 if neighbours.appears else 1
 
 
 def _most(quote: Quote) -> Fraction:
     """The whole guarantee of a release for a replaced row, relative to its spend, in its coordinates."""
-    steps = _steps(quote.plan)
+    steps = steps_of_replacing(quote.plan.neighbours)
     return Fraction(type(quote.measured[0].guarantee).size(Sensitivity(steps, steps**2)))
 
 

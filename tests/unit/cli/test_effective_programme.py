@@ -115,6 +115,8 @@ def test_a_row_that_appears_changes_in_two_steps(tmp_path):
     rows = {row["changed"]: row["effective"] for row in rows_of("open.toml")}
     assert rows == {"any": "ρ = 0.852", "state": "ρ = 1.704", "sex": "ρ = 1.704", "age": "nothing"}
     assert "one row is added or removed" in programme_text("open.toml")
+    given = {row["changed"]: row["effective"] for row in rows_of("open.toml=rho:0.5")}  # whatever it asks: 2 rows, 4ρ
+    assert given == {"any": "ρ = 0.5", "state": "ρ = 2", "sex": "ρ = 2", "age": "ρ = 2"}
 
 
 @pytest.mark.usefixtures("plans")

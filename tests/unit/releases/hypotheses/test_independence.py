@@ -144,6 +144,14 @@ def test_without_totals_margins_are_left_open():
     assert tiny.p_value == 1
 
 
+def test_rows_without_a_value_that_are_not_shown_are_in_the_hypothesis_too():
+    """The noise is tied to totals that count them, so that a test beside one margin is of all rows."""
+    release = released("sex", "area", exact=dp.Totals("sex"), steps=lambda table: table.clamp({"area": ["north", "south"]}))
+    found = dp.test_independence(release)
+    assert found.details["margins"] == "exact for sex"
+    assert "those without a value as a level" in found.hypothesis
+
+
 def test_more_columns_are_added_up_or_fixed():
     release = released("sex", "area", "ill", budget=dp.PureDP(40))
     assert dp.test_independence(release, by=["sex", "ill"]).rejects("0.001")
