@@ -1,0 +1,100 @@
+"""The parts of a release that a change of one attribute costs, by hand, for each rule that says what the change touches."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+import discreet as dp
+from discreet.quotes import allocate
+from discreet.quotes.attributes import cost_of_change, part_of_change
+from discreet.totals.attributes import attributes_of, changes_of_attribute
+from discreet.totals.exact_totals import exact_totals_of
+
+SCHEMA = dp.Schema(
+    area=dp.Category(["a1", "a2", "b1"]),
+    state=dp.DerivedColumn("state", of="area", by={"a1": "A", "a2": "A", "b1": "B"}),
+    sex=dp.Category(["f", "m"]),
+    age=dp.Number(0, 9),
+)
+ROWS = 20
+
+
+def change_of(name, invariants=None, schema=SCHEMA):
+    (attribute,) = [one for one in attributes_of(schema) if name in one]
+    return changes_of_attribute(attribute, invariants, schema, ROWS)[0]
+
+
+def quoted(request, invariants=None, neighbours=None, spend=None):
+    known = None if invariants is None else exact_totals_of(invariants, SCHEMA, None, ROWS)
+    return allocate.quote(request(dp.Table(SCHEMA, neighbours or dp.ReplaceOne(rows=ROWS))), spend or dp.ZCDP(1), known)
+
+
+def test_a_condition_sees_the_columns_that_it_names():
+    """A row that comes in or goes out changes a count, although the query reads no column of its own."""
+    women = quoted(lambda table: table.where({"sex": ["f"]}).group_by("state").agg(dp.count()))
+    assert part_of_change(women, change_of("sex")) >= Fraction(1, 2)
+    assert part_of_change(women, change_of("area")) == 1
+    assert part_of_change(women, change_of("age")) == 0
+
+
+def test_rows_that_are_drawn_and_rows_of_persons_cost_all_of_the_spend():
+    drawn = quoted(lambda table: table.sample("1/2").agg(dp.count(), dp.sum("age", nulls="skip")))
+    assert part_of_change(drawn, change_of("age")) == 1
+    assert part_of_change(drawn, change_of("sex")) == 0
+
+
+@pytest.mark.parametrize("name", ["area", "sex"])
+def test_crossing_totals_tie_the_columns_of_all_of_them(name):
+    beside = dp.Totals("area") + dp.Totals("state", "sex")
+    assert {"area", "state", "sex"} <= change_of(name, beside).moved
+    assert change_of("age", beside).moved == {"age"}
+
+
+def test_computed_columns_of_one_column_of_the_source_are_one_attribute():
+    schema = dp.Schema(low=dp.Number(0, 9), high=dp.Number(0, 9), other=dp.Number(0, 9)).select(
+        "SELECT age AS low, 9 - age AS high, other FROM source"
+    )
+    assert attributes_of(schema) == (("low", "high"), ("other",))
+    assert change_of("low", dp.Totals("high"), schema).rows.a == 2
+
+
+def test_a_part_is_relative_to_what_all_queries_cost_together():
+    """A value that changes moves the sum by 9 at most (18 half steps), and the number of known values by 1."""
+    found = quoted(lambda table: table.group_by("state").agg(dp.count(), dp.mean("age", nulls="skip")))
+    assert found.joint < 1
+    known, added = (one.law.sigma2 for one in found.measured if one.query.columns())
+    assert part_of_change(found, change_of("age")) == (1 / known + 18**2 / added) / (2 * found.spend.rho) == Fraction(3, 5)
+
+
+def test_where_a_row_may_go_to_another_place_noise_of_two_variances_costs_more():
+    """A row of another age stays at its place, where this noise has its larger variance; one of another sex does not."""
+    beside = dp.Margins(["state"], ["sex"])
+    found = quoted(lambda table: table.group_by("state", "sex", dp.bins("age", [0, 5, 9])).agg(dp.count()), beside)
+    (noise,) = (one.law for one in found.measured)
+    inside, outside = (part_of_change(found, change_of(name, beside)) for name in ("age", "sex"))
+    between = (2 - Fraction(2, noise.depth)) / noise.within + Fraction(2, noise.depth) / noise.between
+    assert inside == 2 / noise.within / (2 * found.spend.rho)
+    assert outside == min(1, 4 * between / (2 * found.spend.rho))
+
+
+def test_an_amount_with_a_delta_counts_all_rows_of_a_person():
+    """The noise is for one row; two rows of a person cost twice its μ, stated at the same δ."""
+    spend, two = dp.ApproxDP(1, "1e-3"), dp.ReplaceOne(rows=ROWS, rows_per_person=2)
+    many = [dp.count(), dp.mean("age", nulls="skip"), dp.variance("age", nulls="skip")]
+    found = quoted(lambda table: table.group_by("state", "sex").agg(*many), None, two, spend)
+    assert cost_of_change(found, change_of("sex")) == spend
+    part = found.joint * part_of_change(found, change_of("age"))
+    mu = float(part * sum(one.guarantee.mu**2 for one in found.measured)) ** 0.5
+    cost = cost_of_change(found, change_of("age"))
+    assert cost.delta == spend.delta
+    assert float(cost.epsilon) == pytest.approx(dp.GDP(2 * Fraction(mu)).epsilon_at("1e-3"), rel=1e-6)
+
+
+def test_a_part_of_an_amount_with_a_delta_is_stated_at_the_same_delta():
+    beside, spend = dp.Totals("state"), dp.ApproxDP(1, "1e-6")
+    found = quoted(lambda table: table.group_by("state", "sex").agg(dp.count()), beside, None, spend)
+    part = cost_of_change(found, change_of("sex", beside))
+    assert part.delta == spend.delta
+    assert Fraction(1, 4) < part.epsilon < spend.epsilon  # a quarter of ρ, which is about half of ε
