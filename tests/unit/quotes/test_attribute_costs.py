@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 
 import pytest
 
 import discreet as dp
+from discreet.engines.reference import ReferenceEngine
+from discreet.noise.bits import system_bits
 from discreet.quotes import allocate
 from discreet.quotes.attributes import cost_of_change, part_of_change
+from discreet.releases.evaluate import exact_answers
 from discreet.totals.attributes import attributes_of, changes_of_attribute
 from discreet.totals.exact_totals import exact_totals_of
 
@@ -77,6 +81,35 @@ def test_where_a_row_may_go_to_another_place_noise_of_two_variances_costs_more()
     between = (2 - Fraction(2, noise.depth)) / noise.within + Fraction(2, noise.depth) / noise.between
     assert inside == 2 / noise.within / (2 * found.spend.rho)
     assert outside == min(1, 4 * between / (2 * found.spend.rho))
+
+
+def test_a_column_as_recorded_is_the_column():
+    table = dp.Table(SCHEMA, dp.ReplaceOne(rows=ROWS)).clamp({"age": (0, 5)}).group_by("state")
+    found = allocate.quote(table.agg(dp.sum("age", nulls="skip")).original(prepared=False), dp.ZCDP(1), None)
+    assert part_of_change(found, change_of("sex")) == 0
+    assert part_of_change(found, change_of("age")) > 0
+
+
+@pytest.mark.parametrize("name", ["x", "y"])
+def test_a_vector_costs_at_least_what_any_two_rows_differ_in(name):
+    """Against all pairs of rows that differ in one of its columns alone."""
+    schema = dp.Schema(x=dp.Number(0, 2), y=dp.Number(0, 3))
+    found = allocate.quote(
+        dp.Table(schema, dp.ReplaceOne(rows=1)).agg(dp.regression("y", "x", nulls="skip")), dp.ZCDP(1), None
+    )
+    answers = {}
+    for x, y in product(range(3), range(4)):
+        cubes = [
+            ReferenceEngine({"x": "value", "y": "value"}, [(x, y)]).aggregate(s.axes, s.moments)
+            for s in found.plan.layout.scans
+        ]
+        answers[x, y] = exact_answers(found, cubes, system_bits())
+    worst = Fraction(0)
+    for one, other in product(answers, repeat=2):
+        if one["xy".index(name) - 1] == other["xy".index(name) - 1]:  # the other column is the same
+            parts = zip(answers[one], answers[other], found.measured, strict=True)
+            worst = max(worst, sum(Fraction(int(((a - b) ** 2).sum())) / each.law.sigma2 for a, b, each in parts))
+    assert 0 < worst <= part_of_change(found, change_of(name, schema=schema)) * 2 * found.spend.rho
 
 
 def test_an_amount_with_a_delta_counts_all_rows_of_a_person():
