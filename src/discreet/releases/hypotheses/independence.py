@@ -228,9 +228,9 @@ def test_beside_one(cells: Cells, beside: OneMargin, alternative: str) -> Tested
     open_column = cells.names[0 if beside.turned else 1]
     assumed = _OPEN_COLUMN.format(open_column, open_column)
     named = replace(cells, levels=beside.levels(cells))
-    found = _by_search(named, parts, alternative, (f"exact for {cells.names[1 if beside.turned else 0]}", assumed))
+    tested = _by_search(named, parts, alternative, (f"exact for {cells.names[1 if beside.turned else 0]}", assumed))
     # The exact totals count rows without a value in the open column, also where the release does not show them.
-    return replace(found, hypothesis=_independent(cells, _EVERY))
+    return replace(tested, hypothesis=_independent(cells, _EVERY))
 
 
 def _by_search(
