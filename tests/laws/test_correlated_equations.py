@@ -9,13 +9,16 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
+from discreet.mechanisms import exchanges
 from discreet.mechanisms.correlated_lattice import CorrelatedLattice
+from discreet.mechanisms.exchanges import moves_of_sums
 from discreet.noise.bits import system_bits
 from discreet.privacy import GDP
 from discreet.totals.enumerate import differences
 from discreet.totals.structure import Kernel
 
 from .correlated import fits, least_by_programme, names, offered, parts_of
+from .mutants import Mutant
 
 pytestmark = pytest.mark.one_in(4)  # the others run with make test-slow
 
@@ -103,3 +106,70 @@ def test_equations_that_leave_no_two_parts_are_left_to_other_noise():
     ):
         structure = Kernel(equations.shape[1], np.arange(equations.shape[1]), equations)
         assert "correlated Gaussian on the lattice" not in names(structure, 2, GDP(1))
+
+
+RATIOS = (0.01, 0.1, 0.2, 0.3, 0.5, 0.8, 1.0)
+
+
+def random_lists(draw, lists, places):
+    """Whole lists of totals of some places, each place in one level of each; a hole is a place that is left out."""
+    labels = draw.integers(0, 3, size=(lists, places))
+    return np.concatenate([[(own == level) for level in np.unique(own)] for own in labels]).astype(np.int64)
+
+
+def shortfalls(equations, depth, a):
+    """By how much each bound of the moves is below the largest form over all changes, for each ratio of the variances."""
+    bound = moves_of_sums(equations, depth, a)
+    if bound is None:
+        return []
+    assert not bound.listed
+    changes = differences(np.repeat(equations, depth, axis=1), a)
+    assert changes is not None
+    moved, known = parts_of(changes, depth), np.array(bound.energies, dtype=float)
+    return [(moved @ [1, 1 / ratio]).max() - (known @ [1, 1 / ratio]).max() for ratio in RATIOS]
+
+
+def all_shortfalls():
+    draw, found = np.random.default_rng(3), []
+    for lists, places, a in [(2, 5, 2), (2, 5, 3), (3, 6, 2), (3, 5, 3), (3, 6, 3), (2, 4, 4)] * 4:
+        found += shortfalls(random_lists(draw, lists, places), 2, a)
+    for pairs in ([(0, 1), (1, 2)], [(0, 1), (0, 2), (1, 2)]):
+        found += shortfalls(lists_of(3, *pairs), 2, 2)
+    margins = [[one[axis] == level for one in product((0, 1), repeat=3)] for axis in range(3) for level in (0, 1)]
+    found += shortfalls(np.array(margins, dtype=np.int64), 2, 3)
+    return found + shortfalls(np.eye(3, dtype=np.int64)[[0, 1]], 2, 2)
+
+
+def test_the_bound_for_whole_lists_is_one(monkeypatch):
+    monkeypatch.setattr(exchanges, "_listed_of_sums", lambda *_: None)
+    found = all_shortfalls()
+    assert len(found) > 50
+    assert max(found) <= 1e-9
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(
+    "planted",
+    [
+        Mutant(exchanges, "_whole_lists", "return len(numbers)\n", "return min(2, len(numbers))\n"),
+        Mutant(exchanges, "_bounded", "(a - b + u) ** 2", "(a - b) ** 2"),
+        Mutant(exchanges, "_whole_lists", "or len(np.unique(np.stack(numbers), axis=1).T) < equations.shape[1]", "or False"),
+    ],
+)
+def test_a_bound_for_whole_lists_that_is_too_small_is_noticed(monkeypatch, planted):
+    planted.plant(monkeypatch)
+    monkeypatch.setattr(exchanges, "_listed_of_sums", lambda *_: None)
+    assert max(all_shortfalls()) > 1e-3
+
+
+def test_tables_with_holes_keep_their_margins_at_any_number_of_rows_that_change():
+    """Too many changes to list: margins of 8 x 8 places but one, 20 cells at each, more than a thousand in all."""
+    places = np.array([[i, 8 + j] for i, j in product(range(8), repeat=2) if (i, j) != (0, 0)])
+    equations = np.array([(places == level).any(axis=1) for level in range(16)]).astype(np.int64)
+    repeated = np.repeat(equations, 20, axis=1)
+    kernel = Kernel(repeated.shape[1], np.arange(repeated.shape[1]), repeated)
+    noise = offered(kernel, 9, GDP(1))
+    assert kernel.size == 1260
+    assert not noise.listed
+    assert noise.between < noise.within
+    assert not (kernel.equations @ noise.sample(system_bits())).any()

@@ -55,7 +55,7 @@ def moves_of_margins(shape: tuple[int, ...], depth: int, a: int) -> Moves:
 
 
 def moves_of_sums(equations: Ints, depth: int, a: int) -> Moves | None:
-    """The same where the sums of places fulfil any linear equations; None for too many changes to list.
+    """The same where the sums of places fulfil any linear equations; None for too many changes to list without a bound.
 
     Args:
         equations: int64, shape (equations, places).
@@ -63,7 +63,30 @@ def moves_of_sums(equations: Ints, depth: int, a: int) -> Moves | None:
         a: how many rows may differ.
     """
     found = _listed_of_sums(equations.shape[0], np.ascontiguousarray(equations).tobytes(), a)
-    return None if found is None else Moves(_split(found, depth), listed=True)
+    if found is not None:
+        return Moves(_split(found, depth), listed=True)
+    lists = _whole_lists(equations)
+    return Moves(_split(_bounded(lists, a), depth), listed=False) if lists > 1 else None
+
+
+def _whole_lists(equations: Ints) -> int:
+    """How many whole lists of totals are among the equations, which together tell all places apart; 0 where they do not.
+
+    A whole list is a run of equations of which each place is in exactly one. Every other equation leaves fewer changes.
+    """
+    numbers: list[Ints] = []
+    sums, own = np.zeros(equations.shape[1], dtype=np.int64), np.zeros(equations.shape[1], dtype=np.int64)
+    for number, row in enumerate(equations):
+        if not np.isin(row, (0, 1)).all() or (sums + row > 1).any():
+            sums, own = np.zeros_like(sums), np.zeros_like(own)
+        if np.isin(row, (0, 1)).all():
+            sums, own = sums + row, own + number * row
+        if (sums == 1).all():
+            numbers += [own] if own.min() < own.max() else []
+            sums, own = np.zeros_like(sums), np.zeros_like(own)
+    if not numbers or len(np.unique(np.stack(numbers), axis=1).T) < equations.shape[1]:
+        return 0
+    return len(numbers)
 
 
 @lru_cache(maxsize=64)
@@ -97,7 +120,7 @@ def _listed(shape: tuple[int, ...], a: int) -> tuple[tuple[int, int], ...] | Non
 
 
 def _bounded(axes: int, a: int) -> tuple[tuple[int, int], ...]:
-    """Pairs that no change exceeds in Σ k/s, whatever the variances s.
+    """Pairs that no change exceeds in Σ k/s, whatever the variances s: for margins, and for lists that tell places apart.
 
     Let b rows of P be at places where N has none of its own, a - b at common ones. By B4 of docs/proofs/semi-dp.md no place
     has more than u = b(k - 1)/k of the b. So |m - n|² is between 2b and 2(q u² + r²), and |m|² + |n|² is largest where all

@@ -26,6 +26,8 @@ from discreet.totals.structure import Blocks, Kernel, Structure, Table, Tables
 __all__ = ["PublishedCounts", "find_held_cells", "find_known_counts", "joint_places", "structure_of"]
 
 _MOST_EQUATION_CELLS = 1000
+_MOST_PLACES, _MOST_CELLS_AT_PLACES = 512, 20_000
+"""Of more cells a basis is reduced for their places alone: three seconds for so many."""
 
 
 def structure_of(plan: Plan, view: View, exact_totals: ExactTotals) -> Structure | None:
@@ -297,7 +299,8 @@ def _kernel(view: View, exact_totals: ExactTotals, plan: Plan, alive: NDArray[np
         return None
     place = joint_places(view, columns)
     rows = positions(view, columns)
-    if alive.sum() * rows.shape[1] > _MOST_EQUATION_CELLS:
+    places, cells = int(alive.sum()), int(alive.sum()) * rows.shape[1]
+    if cells > _MOST_EQUATION_CELLS and (places > _MOST_PLACES or cells > _MOST_CELLS_AT_PLACES):
         return None
     equations = equations_of(exact_totals.invariants, plan.schema, columns).reshape(-1, alive.size)[:, alive.ravel()]
     order = rows[place.ravel()[alive.ravel()]]

@@ -159,7 +159,7 @@ class Kernel:
     @property
     def rank(self) -> int:
         """The number of counts that are free."""
-        return self.size - rank(self.equations.tolist())
+        return self.size - rank(self.equations[:, :: self.depth].tolist())
 
     @property
     def depth(self) -> int:
