@@ -21,6 +21,8 @@ from discreet.releases.hypotheses.masses import Term, hypergeometric, spread
 from discreet.releases.hypotheses.search import Box, smallest_level
 from discreet.releases.hypotheses.tables import hypergeometric_tables
 
+from .mutants import Mutant
+
 LAWS = [DiscreteLaplace(Fraction(3, 2)), DiscreteGaussian(Fraction(2)), RoundedGaussian(Fraction(3))]
 SIDES = ["two-sided", "greater", "less"]
 REACH = 40
@@ -163,6 +165,16 @@ def test_the_bound_notices_boxes_that_are_not_widened(monkeypatch):
     monkeypatch.setattr(Association, "_moved_noise", lambda *_: 0.0)
     monkeypatch.setattr(estimated_margins, "moved_count", lambda *_: 0.0)
     assert one.above(box, 0.002, 0.99) + 0.002 < max(p_values)
+
+
+def test_the_bound_notices_noise_that_moves_with_the_margins(monkeypatch):
+    """Few rows and wide noise: at the corner the noise of the statistic is wider than at the centre of the box."""
+    law, box, corner = DiscreteLaplace(Fraction(9, 4)), Box((12, 6, 1), (12, 10, 5)), (12, 10, 1)
+    published = [[7, 2], [-2, 5]]
+    true = brute_force(published, law, corner, "greater")
+    assert table_of(published, law, "greater").above(box, 0.002, 0.99) + 0.002 >= true
+    Mutant(Association, "above", "- self._moved_noise((r, c), shares, apart / 2)", "").plant(monkeypatch)
+    assert table_of(published, law, "greater").above(box, 0.002, 0.99) + 0.002 < true
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from discreet.planfile.read import load_plan
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.amounts import amount_text
 from discreet.privacy.coordinates import Budget, amount_of
-from discreet.totals.words import compared_tables
+from discreet.totals.words import compared_tables, published_words
 
 __all__ = ["effective_guarantee"]
 
@@ -86,7 +86,7 @@ def _semi_adjacency(invariant: str | None, plan: Path | None, given: Mapping[str
         read = load_plan(plan, given)
         if read.invariants is None:
             raise ArgumentError(f"{plan.name}: has no [invariants]; nothing is published exactly")
-        return read.invariants.semi_adjacency(read.schema), f"the exact totals of {', '.join(read.invariants.columns)}"
+        return read.invariants.semi_adjacency(read.schema), f"the exact {published_words(read.invariants.parts)}"
     word, colon, number = str(invariant).partition(":")
     if word == "margins" and number.isdecimal() and 1 <= int(number) <= 1000:
         return int(number) + 1, f"{number} one-way margins"

@@ -97,9 +97,18 @@ def _differences(stored: Identity, asked: Identity) -> str:
     terms = (("measure", stored.measure, asked.measure), ("budget", show(stored.budget), show(asked.budget)))
     if not any(place[:1] == ("budget",) for place, _, _ in found):  # else it is told in its own parameters
         found += [((word,), old, new) for word, old, new in terms if old != new]
-    parts = [f"{_name_of(place)}: {_write_value(old)} in the ledger, {_write_value(new)} now" for place, old, new in found]
+    units = _unit_of(before), _unit_of(now)
+    parts = [
+        f"{_name_of(place, units)}: {_write_value(old)} in the ledger, {_write_value(new)} now" for place, old, new in found
+    ]
     more = [f"and {len(parts) - _MOST} more"] if len(parts) > _MOST else []
     return "; ".join([*parts[:_MOST], *more])
+
+
+def _unit_of(declaration: object) -> object:
+    """The column that says whose row it is, by its name; None where there is none."""
+    neighbours = declaration.get("neighbours") if isinstance(declaration, dict) else None
+    return neighbours.get("person") if isinstance(neighbours, dict) else None
 
 
 def _find_differences(
@@ -119,13 +128,12 @@ def _find_differences(
             yield from _find_differences((*place, key), old, new, depth - 1)
 
 
-def _name_of(place: tuple[str, ...]) -> str:
-    """The words of a plan for a part of a declaration: `rows`, `column 'state': categories`."""
+def _name_of(place: tuple[str, ...], units: Sequence[object]) -> str:
+    """The words of a plan for a part of a declaration: `rows`, `column 'state': categories`; `units` say whose row it is."""
     match place:
-        case ("schema", name):
-            return f"column '{name}', which the exact totals use"
         case ("schema", name, *rest):
-            return f"{' '.join(rest)} of column '{name}', which the exact totals use"
+            why = "which says whose row it is" if name in units else "which the exact totals use"
+            return f"{' '.join(rest)}{' of ' if rest else ''}column '{name}', {why}"
         case ("neighbours" | "budget", key) | ("neighbours", "sampled", key):
             return _WORDS.get(key, key)
         case ("invariants",):

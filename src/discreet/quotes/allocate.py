@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from discreet.privacy.amplify import Resampling
     from discreet.privacy.subsample import Subsample
 
-__all__ = ["changes_of", "check_large", "quote", "resampling_of", "row_quote", "row_targets"]
+__all__ = ["changes_of", "check_large", "quote", "quote_alone", "resampling_of", "row_quote", "row_targets"]
 
 
 def quote(plan: Plan, spend: Budget, exact_totals: ExactTotals | None = None, *, expect: tuple[int, ...] = ()) -> Quote:
@@ -66,6 +66,18 @@ def quote(plan: Plan, spend: Budget, exact_totals: ExactTotals | None = None, *,
     Raises:
         PlanError: the request asks only for what is public already, or the spend is too little for any noise.
     """
+    found = quote_alone(plan, spend, exact_totals, expect=expect)
+    return replace(found, unsampled=_without_sample(plan, spend, exact_totals, expect))
+
+
+def quote_alone(
+    plan: Plan, spend: Budget, exact_totals: ExactTotals | None = None, *, expect: tuple[int, ...] = ()
+) -> Quote:
+    """The same without the quote of all rows beside a sample: half of the work of a search for a spend.
+
+    Raises:
+        PlanError: as `quote`.
+    """
     asked = _prepare(plan, exact_totals)
     # A target of 0 (Laplace noise at ε = 0, Gaussian noise at a δ below every double) is not a candidate.
     targets = [target for target in row_targets(plan, spend, exact_totals) if any(coordinates(target))]
@@ -76,8 +88,8 @@ def quote(plan: Plan, spend: Budget, exact_totals: ExactTotals | None = None, *,
     advertised = spend if exact_totals is None else _advertise(plan, spend, measured, joint)
     lines = _lines(asked, recipes, measured)
     measured = _hold_intervals(lines, measured)
-    moved, direct = _count_moved(plan, exact_totals), _without_sample(plan, spend, exact_totals, expect)
-    return Quote(plan, spend, moved, measured, lines, exact_totals, advertised, joint, expect, direct)
+    moved = _count_moved(plan, exact_totals)
+    return Quote(plan, spend, moved, measured, lines, exact_totals, advertised, joint, expect)
 
 
 def _without_sample(plan: Plan, spend: Budget, exact_totals: ExactTotals | None, expect: tuple[int, ...]) -> Quote | None:

@@ -26,7 +26,7 @@ from discreet.statistics.base import UNBIASED, Statistic
 from discreet.statistics.quantile import orders_of
 from discreet.statistics.recipe import LEVEL, GroupSize, Noises, Recipe
 from discreet.totals.exact_totals import ExactTotals
-from discreet.totals.words import comparison_words
+from discreet.totals.words import comparison_words, published_words
 
 if TYPE_CHECKING:
     # Loaded where somebody assumes something.
@@ -309,9 +309,9 @@ def population_text(quote: Quote) -> list[str]:
 def totals_text(quote: Quote, exact_totals: ExactTotals) -> list[str]:
     """The effect of the exact totals on the guarantee, in words."""
     adjacency, published = exact_totals.adjacency, exact_totals.totals is not None
-    named = ", ".join(exact_totals.invariants.columns)
+    named = published_words(exact_totals.invariants.parts)
     compared = comparison_words(adjacency, published=published)
-    lines = [f"exact totals of {named} are published alongside, unprotected; {compared}"]
+    lines = [f"exact {named} are published alongside, unprotected; {compared}"]
     if not published:
         later = "once they are, a can only become smaller, and the noise is chosen for them"
         lines.append(f"the totals are not published yet; {later}")

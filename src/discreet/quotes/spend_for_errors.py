@@ -10,7 +10,7 @@ from discreet.exact.numbers import Amount, exact, text
 from discreet.plan.plan import Plan
 from discreet.privacy.amounts import spend_of
 from discreet.privacy.coordinates import Budget
-from discreet.quotes.allocate import check_large, quote
+from discreet.quotes.allocate import check_large, quote, quote_alone
 from discreet.quotes.groups import Expect, check_expect
 from discreet.quotes.quote import Quote
 from discreet.totals.exact_totals import ExactTotals
@@ -51,7 +51,7 @@ def quote_for(
 ) -> Quote:
     """The quote of the smallest spend with three digits whose expected errors are at most those asked for.
 
-    Errors fall as the spend grows, so bisection finds it; the quote that is given back was checked itself.
+    Errors fall as the spend grows, so bisection finds it; the spend of the quote that is given back was checked itself.
 
     Args:
         plan: the request.
@@ -77,7 +77,7 @@ def quote_for(
             low = middle
         else:
             best, high = found, middle
-    return best
+    return quote(plan, best.spend, exact_totals, expect=expect)
 
 
 def check_errors(plan: Plan, error: Mapping[str, Amount]) -> dict[str, Fraction]:
@@ -112,7 +112,7 @@ def _try_spend(
     exponent, digits = divmod(place, 900)
     amount = Fraction(100 + digits) * Fraction(10) ** (exponent - 2)
     try:
-        found = quote(plan, spend_of(amount, budget), exact_totals, expect=expect)
+        found = quote_alone(plan, spend_of(amount, budget), exact_totals, expect=expect)
     except PlanError:
         if place < 900 * (_MOST - 1):
             return None  # too little for any noise; what is wrong with the request itself shows at the largest spend

@@ -32,5 +32,5 @@ parameter a(t) from schema and published totals alone. Statements and proofs: do
 * `reading`: Reads columns, cells and coefficients as a caller writes them, before any schema is known
 * `statements`: The parts of a description of exact statistics: frozen values, and their canonical JSON form
 * `structure`: The lattice in which two tables with equal totals differ, for the row counts of a request
-* `words`: The one sentence on the tables that a guarantee compares, for quotes, commands and pages
+* `words`: What is published exactly, and the one sentence on the tables that a guarantee compares, in words
 """

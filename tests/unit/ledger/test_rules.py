@@ -55,6 +55,15 @@ def test_a_column_of_the_exact_totals_is_named_and_no_other_column_is() -> None:
     )
 
 
+def test_the_column_that_says_whose_row_it_is_is_named_as_such() -> None:
+    persons = {"relation": "add-remove-persons", "person": "visitor"}
+    before = declared({"name": "visitor", "type": "identifier", "kind": "text"}, neighbours=persons)
+    now = declared({"name": "visitor", "type": "identifier", "kind": "number"}, neighbours=persons)
+    assert differences(before, now) == (
+        'kind of column \'visitor\', which says whose row it is: "text" in the ledger, "number" now'
+    )
+
+
 def test_of_many_differences_some_are_named_and_the_depth_is_bounded() -> None:
     many = differences({f"c{i}": 1 for i in range(9)}, {f"c{i}": 2 for i in range(9)})
     assert many.count(" in the ledger, ") == 6

@@ -11,6 +11,7 @@ from tests.builders import session_over
 
 import discreet as dp
 from discreet.privacy.coordinates import coordinates
+from discreet.quotes import allocate
 from discreet.quotes.allocate import quote
 from discreet.quotes.spend_for_errors import quote_for
 
@@ -105,3 +106,12 @@ def test_a_session_gives_a_quote_for_errors_or_for_a_spend():
         assert session.spent == session.quote(REQUESTS["counts"], error={"count": 100_000}).spend
         with pytest.raises(dp.PlanError, match="table"):
             session.quote(None, error={"count": 5})
+
+
+def test_a_search_over_a_sample_quotes_all_rows_once(monkeypatch):
+    asked, direct = [], allocate._without_sample
+    monkeypatch.setattr(allocate, "_without_sample", lambda *given: asked.append(given) or direct(*given))
+    found = quote_for(TABLE.sample(rows=500).group_by("s").agg(dp.count()), {"count": 30}, dp.PureDP(1), None)
+    assert found.unsampled is not None
+    assert found.unsampled.spend == found.spend
+    assert sum(plan.facts.drawn is not None for plan, *_ in asked) == 1
