@@ -60,7 +60,7 @@ def test_the_column_that_says_whose_row_it_is_is_named_as_such() -> None:
     before = declared({"name": "visitor", "type": "identifier", "kind": "text"}, neighbours=persons)
     now = declared({"name": "visitor", "type": "identifier", "kind": "number"}, neighbours=persons)
     assert differences(before, now) == (
-        'kind of column \'visitor\', which says whose row it is: "text" in the ledger, "number" now'
+        "kind of column 'visitor', which says whose row it is: text in the ledger, number now"
     )
 
 
