@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -13,6 +14,8 @@ from discreet.mechanisms import exchanges
 from discreet.mechanisms.correlated_lattice import CorrelatedLattice
 from discreet.mechanisms.exchanges import moves_of_sums
 from discreet.noise.bits import system_bits
+from discreet.noise.lattice import nearest_plane
+from discreet.noise.lattice.klein import lattice_of
 from discreet.privacy import GDP
 from discreet.totals.enumerate import differences
 from discreet.totals.structure import Kernel
@@ -106,6 +109,26 @@ def test_equations_that_leave_no_two_parts_are_left_to_other_noise():
     ):
         structure = Kernel(equations.shape[1], np.arange(equations.shape[1]), equations)
         assert "correlated Gaussian on the lattice" not in names(structure, 2, GDP(1))
+
+
+def test_many_draws_together_are_those_one_by_one():
+    """The same fine numbers, rounded row by row and all at once; so the copies that an audit draws have the law of one."""
+    draw = np.random.default_rng(5)
+    for name in SUMS:
+        kernel, depth, _ = kernel_of(name)
+        lattice, scale = lattice_of(kernel.equations[:, ::depth]), 1 << 20
+        fine = draw.integers(-(1 << 24), 1 << 24, size=(40, lattice.dimension))
+        nearest = partial(nearest_plane._nearest, bits=system_bits())
+        together = nearest_plane._move_many(lattice, fine, scale, nearest)
+        assert [nearest_plane.move_to_lattice(lattice, row, scale, nearest).tolist() for row in fine] == together.tolist()
+
+
+def test_an_audit_draws_copies_under_equations():
+    kernel, _, a = kernel_of("all pairs of three columns")
+    copied = offered(kernel, a, GDP(1)).prepare_audit().copied(np.arange(kernel.size), 50)
+    drawn = copied.apply(np.zeros(50 * kernel.size, dtype=np.int64), system_bits()).reshape(50, -1)
+    assert not (drawn @ kernel.equations.T).any()
+    assert len(np.unique(drawn, axis=0)) == 50
 
 
 RATIOS = (0.01, 0.1, 0.2, 0.3, 0.5, 0.8, 1.0)

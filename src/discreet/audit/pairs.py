@@ -173,15 +173,19 @@ def _furthest(spread: NDArray[np.float64], allowed: NDArray[np.bool_], null: NDA
 def _exchanges(
     kernel: Kernel, quote: Quote, columns: tuple[str, ...], exact_totals: ExactTotals, bits: Bits
 ) -> Iterator[_Change]:
-    """A few rows replaced by as many others, so that all totals stay what they are."""
+    """A few rows replaced by as many others, so that all totals stay what they are; or all a rows alike by rows alike."""
     size = min(exact_totals.adjacency.a, max(_MOST_BESIDE), quote.plan.neighbours.rows or 1)
-    rows = possible(exact_totals, quote.plan.schema, columns, candidates(quote, columns, _MOST_BESIDE[size]))
-    known = _effects(kernel, quote, columns, rows)
+    schema = quote.plan.schema
+    rows = possible(exact_totals, schema, columns, candidates(quote, columns, _MOST_BESIDE[size]))
+    few = len(known := _effects(kernel, quote, columns, rows))
     if not known:
         return
+    every = possible(exact_totals, schema, columns, candidates(quote, columns, _MOST_BESIDE[1]))
+    known += _effects(kernel, quote, columns, [row for row in every if row not in rows])
+    groups = _all_groups(quote, columns, exact_totals, ([row for row, _ in known], few, size))
     spans = [_span(kernel, quote, place, len(values), bits) for place, values in enumerate(known[0][1])]
     best: dict[str, tuple[float, _Choice, _Choice]] = {}
-    for members in _groups(exact_totals, quote.plan.schema, columns, [row for row, _ in known], size):
+    for members in groups:
         for aim, values in _aims(quote, known, members, spans):
             one, other = np.unravel_index(int(values.argmax()), values.shape)
             so_far = best[aim][0] * (1 + 1e-9) if aim in best else 1e-6
@@ -192,6 +196,17 @@ def _exchanges(
         moves = tuple(np.subtract(b, a).astype(np.float64) for a, b in zip(less, more, strict=True))
         first, second = (tuple(known[place][0] for place in chosen) for chosen in (before, after))
         yield _Change(first, second, first[0], moves)
+
+
+def _all_groups(
+    quote: Quote, columns: tuple[str, ...], exact_totals: ExactTotals, rows: tuple[list[Row], int, int]
+) -> list[list[_Choice]]:
+    """Choices with equal totals: of `size` among the first `few` rows, and of all a rows alike among all."""
+    known, few, size = rows
+    found = _groups(exact_totals, quote.plan.schema, columns, known[:few], size)
+    times = min(exact_totals.adjacency.a, quote.plan.neighbours.rows or 1)
+    alike = _groups(exact_totals, quote.plan.schema, columns, known, 1)
+    return [*found, *([one * times for one in members] for members in alike)]
 
 
 def _aims(

@@ -22,7 +22,7 @@ from discreet.mechanisms._placing import draw_tables, put_in_place
 from discreet.mechanisms.adding import add
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
 from discreet.mechanisms.exchanges import Moves, moves_of_margins, moves_of_sums
-from discreet.mechanisms.losses import audit_lattice, copy_tables, squared_loss
+from discreet.mechanisms.losses import audit_lattice, copy_positions, copy_tables, squared_loss
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.mechanisms.shares import best_shares
 from discreet.noise._parameters import MOST_SIGMA2
@@ -32,6 +32,8 @@ from discreet.totals.structure import Blocks, Kernel, Tables, describe
 __all__ = ["CORRELATED_LATTICE", "CorrelatedLattice"]
 
 _BETWEEN = "variance_between_places"
+_MOST_COPIED = 200
+"""Many draws under general equations are quick together up to this rank."""
 
 _WORDS = NoiseWords(
     name="correlated Gaussian on the lattice",
@@ -85,7 +87,8 @@ class CorrelatedLattice:
                     lambda shape, depth, blocks: correlated_margins(*two, shape, bits, depth=depth, blocks=blocks),
                 )
             case Kernel(order=order):
-                drawn = correlated_places(_sums_of(structure), *two, structure.depth, bits)
+                blocks = len(order) // structure.equations.shape[1]
+                drawn = correlated_places(_sums_of(structure), *two, structure.depth, bits, blocks=blocks)
                 return put_in_place(structure.cells, order, drawn.ravel())
         raise unreachable(structure)
 
@@ -158,7 +161,13 @@ class CorrelatedLattice:
 
     def _copy(self, window: NDArray[np.int64], copies: int) -> Noise | None:
         structure = self.structure
-        return replace(self, structure=copy_tables(structure, window, copies)) if isinstance(structure, Tables) else None
+        match structure:
+            case Tables():
+                return replace(self, structure=copy_tables(structure, window, copies))
+            case Kernel() if structure.rank <= _MOST_COPIED and np.isin(structure.order, window).all():
+                order = copy_positions(structure.order, window, copies)
+                return replace(self, structure=Kernel(copies * len(window), order, structure.equations))
+        return None
 
 
 def _candidates(answer: Answer, _sensitivity: Sensitivity, guarantee: Guarantee) -> Iterator[Noise]:

@@ -136,7 +136,10 @@ class Tables:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kernel:
-    """The counts of the cells `order` fulfil `equations` @ counts = public numbers; int64, shape (equations, len(order))."""
+    """The counts of the cells `order` fulfil `equations` @ counts = public numbers; int64, shape (equations, len(order)).
+
+    An audit draws many copies together: then `order` has the cells of each copy one after the other.
+    """
 
     cells: int
     order: NDArray[np.int64]
@@ -165,7 +168,7 @@ class Kernel:
     def depth(self) -> int:
         """A number of cells, next to each other all along `order`, that no equation distinguishes: those of a place."""
         new = (np.diff(self.equations, axis=1) != 0).any(axis=0)
-        return gcd(*np.diff([0, *(np.flatnonzero(new) + 1), self.size]).tolist())
+        return gcd(*np.diff([0, *(np.flatnonzero(new) + 1), self.equations.shape[1]]).tolist())
 
 
 Structure = Blocks | Tables | Kernel

@@ -194,3 +194,19 @@ def test_pairs_are_not_repeated():
     asked = quote(REPLACED.group_by("g").agg(dp.count(), dp.mean("v", **SKIP)), dp.ZCDP(1))
     shown = sorted(repr((pair.first, pair.second)) for pair in pairs_of(asked))
     assert all(one != other for one, other in pairwise(shown))
+
+
+@pytest.mark.parametrize(
+    ("totals", "a"),
+    [
+        (dp.Totals("a", "b") + dp.Totals("b", "c") + dp.Totals("a", "c"), 5),
+        (dp.Totals("a", "b") + dp.Totals("b", "c") + dp.Totals("c", "d"), 4),
+    ],
+)
+def test_all_rows_that_can_change_change_alike(totals, a):
+    """Beside overlapping lists a rows go from one cell to another of a free column: no pair moves the counts further."""
+    schema = dp.Schema({name: dp.Category(["x"]) for name in "abcdf"})
+    plan = dp.Table(schema, dp.ReplaceOne(rows=60)).group_by(*totals.columns, "f").agg(dp.count())
+    asked = quote(plan, dp.GDP(1), exact_totals_of(totals, schema, None, 60))
+    assert asked.beside.adjacency.a == a
+    assert norms(asked) == [(2 * a, 2 * a * a)]

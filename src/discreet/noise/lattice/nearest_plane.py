@@ -103,13 +103,17 @@ def correlated_margins(
     return _split_cells(whole, cells, scale, to).reshape(blocks, *shape, depth)
 
 
-def correlated_places(lattice: Lattice, within: Fraction, between: Fraction, depth: int, bits: Bits) -> Integers:
-    """The same where the sums of places are in a general lattice: shape (places, depth)."""
+def correlated_places(
+    lattice: Lattice, within: Fraction, between: Fraction, depth: int, bits: Bits, *, blocks: int
+) -> Integers:
+    """The same where the sums of places are in a general lattice: shape (blocks, places, depth)."""
     scale, to = _scale_between(within, between, depth), partial(_nearest, bits=bits)
-    places = _white(positive(between, "between", most=MOST_SIGMA2) * depth, scale, (lattice.dimension,), bits)
-    whole = move_to_lattice(lattice, places, scale, to)
-    cells = _white(positive(within, "within", most=MOST_SIGMA2), scale, (lattice.dimension, depth), bits)
-    return _split_cells(whole, cells, scale, to)
+    shape = blocks, lattice.dimension
+    places = _white(positive(between, "between", most=MOST_SIGMA2) * depth, scale, shape, bits)
+    move = move_to_lattice if blocks == 1 else _move_many
+    whole = move(lattice, places.ravel() if blocks == 1 else places, scale, to)
+    cells = _white(positive(within, "within", most=MOST_SIGMA2), scale, (prod(shape), depth), bits)
+    return _split_cells(whole.ravel(), cells, scale, to).reshape(*shape, depth)
 
 
 def is_within_limits(within: Fraction, between: Fraction, depth: int) -> bool:
@@ -156,6 +160,21 @@ def move_to_lattice(lattice: Lattice, fine: Integers, scale: int, to: Rounding) 
         chosen[i] = int(to(numerator, scale * rows[i][i])[0])
     cells = (sum(z * row[place] for z, row in zip(chosen, lattice.basis, strict=True)) for place in range(lattice.dimension))
     return narrow(np.array([*cells], dtype=object))
+
+
+def _move_many(lattice: Lattice, fine: Integers, scale: int, to: Rounding) -> Integers:
+    """`move_to_lattice` of every row: the elimination is linear in the products, so it is done for unit vectors once."""
+    rank, basis = lattice.rank, np.array(lattice.basis, dtype=object)
+    units = np.eye(rank, dtype=int).tolist()
+    eliminated = [eliminate_with(lattice.basis, unit) for unit in units]
+    rows = eliminated[0]
+    forms = np.array([[one[i][-1] for one in eliminated] for i in range(rank)], dtype=object)
+    coordinates = forms @ (basis @ fine.astype(object).T)
+    chosen = np.zeros((rank, len(fine)), dtype=object)
+    for i in reversed(range(rank)):
+        moved = sum((rows[i][j] * chosen[j] for j in range(i + 1, rank)), np.zeros(len(fine), dtype=object))
+        chosen[i] = to(coordinates[i] - scale * moved, scale * rows[i][i])
+    return narrow(chosen.T @ basis)
 
 
 def _fine_noise(sigma2: Fraction, shape: tuple[int, ...], bits: Bits) -> tuple[Integers, int]:
