@@ -190,7 +190,7 @@ EXPECTED = {
     "three margins": (Tables, 4, 16),
     "a linear invariant": (Kernel, None, None),
     "partition, bins that leave rows out": (None, 2, None),
-    "margins, a group dropped": (None, 3, None),
+    "margins, a group dropped": (Blocks, 3, None),
 }
 
 

@@ -102,6 +102,13 @@ CASES = {
     "margins of 3 x 3": (dp.Margins("g", "f"), wide(counted), 3),
     "margins and a free column": (dp.Margins("g", "f"), free(lambda t: t.group_by("g", "f", "h").agg(dp.count())), 3),
     "a weighted sum": (dp.LinearInvariant("g", {"s": {"x": 1, "y": 2}}), wide(counted), 2),
+    "partition and a sum": (dp.Totals("g") + dp.Sums("v", SMALL), small(counted_and_summed), 3),
+    "partition and a sum in each group": (dp.Totals("g") + dp.Sums("v", SMALL, by="g"), small(counted), 3),
+    "margins and a weighted sum": (
+        dp.Totals("g") + dp.Totals("h") + dp.LinearInvariant("f", {"s": {"p": 2}}),
+        free(lambda t: t.group_by("g", "h").agg(dp.count())),
+        2,
+    ),
 }
 
 

@@ -27,6 +27,7 @@
 * `statuses`: The cost of the queries of a request together, where what a row does to a column is told apart by its nulls
 * `vectors`: By how much the vectors of compared tables differ, where a vector counts by its largest number
 * `view`: The columns of the totals in a request: the group of each of their levels, and the rows that are excluded
+* `wider_lattice`: A lattice that some of the totals leave, where all of them together leave none that has a sampler
 * `whole`: The whole error of prepared numbers against the table as recorded, before anything is spent
 """
 

@@ -26,6 +26,7 @@ from discreet.plan.plan import Plan
 from discreet.plan.table import Table
 from discreet.quotes.lattice import PublishedCounts, find_held_cells, find_known_counts, joint_places, structure_of
 from discreet.quotes.view import View, view_of
+from discreet.quotes.wider_lattice import wider_structure
 from discreet.statistics.common import largest_of
 from discreet.statistics.counts import count
 from discreet.totals.description import Description
@@ -49,6 +50,7 @@ class Space:
     Args:
         beside: the totals and a(t).
         structure: the lattice of the row counts; None if plain noise must be used.
+        settled: True if it is the lattice of all totals, in which every row counts: their classes say where a row can go.
         across: True if a row can move to another cell of the request while its class of the totals stays the same.
         tables: the columns of each table of totals that is published as a whole.
         held: int64, the cells of the request that can hold a record; in all others every answer is 0, whatever the table.
@@ -59,6 +61,7 @@ class Space:
 
     beside: ExactTotals
     structure: Structure | None
+    settled: bool
     across: bool
     tables: tuple[frozenset[str], ...]
     held: NDArray[np.int64]
@@ -109,7 +112,7 @@ class Space:
 
     def of_rows(self) -> Sensitivity:
         """The bounds for the row counts: on the lattice that the totals leave, or with plain noise where they leave none."""
-        return self.of_counts(may_skip=self.structure is None)
+        return self.of_counts(may_skip=not self.settled)
 
     def of_counts(self, *, may_skip: bool) -> Sensitivity:
         """The bounds for the row counts: the bounds for the value 1, or less if the totals are margins of tables."""
@@ -132,20 +135,25 @@ def space_of(plan: Plan, totals: ExactTotals) -> Space | None:
     @cache  # a quote asks several times, and each one goes through the joint domain of the totals
     def counted(rows: CountedRows) -> Space | None:
         view = view_of(plan, totals.invariants.columns, rows)
-        return None if view is None else _space_of_view(plan, view, totals, counted)
+        return None if view is None else _space_of_view(plan, (rows, view), totals, counted)
 
     return counted(CountedRows((), ()))
 
 
-def _space_of_view(plan: Plan, view: View, totals: ExactTotals, finer: Callable[[CountedRows], Space | None]) -> Space:
-    structure = structure_of(plan, view, totals)
-    whole = (part for part in totals.invariants.parts if isinstance(part, TotalsStatement) and part.only is None)
+def _space_of_view(
+    plan: Plan, seen: tuple[CountedRows, View], totals: ExactTotals, finer: Callable[[CountedRows], Space | None]
+) -> Space:
+    rows, view = seen
+    whole, held = structure_of(plan, view, totals), find_held_cells(plan, view, totals)
+    structure = wider_structure(plan, rows, totals, held) if whole is None and view.kept else whole
+    lists = (part for part in totals.invariants.parts if isinstance(part, TotalsStatement) and part.only is None)
     return Space(
         beside=totals,
         structure=structure,
+        settled=whole is not None,
         across=_can_cross(plan, view, totals),
-        tables=tuple(frozenset(part.columns) for part in whole),
-        held=find_held_cells(plan, view, totals),
+        tables=tuple(frozenset(part.columns) for part in lists),
+        held=held,
         cells=view.cells,
         known=find_known_counts(plan, view, totals, structure),
         finer=finer,
