@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations, product
-from math import prod
+from math import gamma, pi, prod
 
 import numpy as np
 import pytest
@@ -410,3 +410,17 @@ def test_what_is_advertised_holds_for_a_row_that_goes_to_another_place(guarantee
     assert forms.max() > 1.05 * 2 / float(noise.within)  # the ratio of the norms would be too little
     stays = forms[between == 0].max()
     assert float(part_of_guarantee(noise, ordinary, most, guarantee, keeps_places=True)) == pytest.approx(stays, rel=1e-12)
+
+
+def test_no_rounding_of_the_best_gaussian_is_within_one_percent_in_the_smallest_table():
+    """The second moment of a ball of the lattice's volume, on top of the best Gaussian; and what the code adds."""
+    noise = offered(table_of((2, 2), 2), 2, GDP(1))
+    pairs = np.kron(np.eye(4), [1, -1])
+    basis = np.vstack([pairs, np.kron([1, -1, -1, 1], [1, 0])])
+    volume, rank = np.sqrt(np.linalg.det(basis @ basis.T)), len(basis)
+    ball = rank * gamma(rank / 2 + 1) ** (2 / rank) / ((rank + 2) * pi) * volume ** (2 / rank)
+    best = 4 * float(noise.within) + float(noise.between)
+    least = np.sqrt(1 + ball / best)
+    assert 1.0100 < least < np.sqrt(8 * noise.variance() / best) < 1.0125
+    narrow = offered(table_of((2, 2), 2), 2, GDP("0.3"))
+    assert np.sqrt(8 * narrow.variance() / (4 * float(narrow.within) + float(narrow.between))) < 1.002

@@ -249,3 +249,13 @@ MUTANTS = {
 def test_a_bound_that_forgets_something_is_noticed(name, monkeypatch):
     MUTANTS[name].plant(monkeypatch)
     assert any(violated("a partition", request_name) for request_name in REQUESTS)
+
+
+def test_a_lattice_of_some_lists_has_the_bounds_of_all_totals(monkeypatch):
+    """Margins, a condition on one column: the other list leaves a lattice, in which a row may leave its cell for none."""
+    space = space_of(REQUESTS["some rows"], all_beside("margins", None))
+    assert space.structure is not None
+    assert not space.settled
+    assert not violated("margins", "some rows")
+    Mutant(Space, "of_rows", "not self.settled", "self.structure is None").plant(monkeypatch)
+    assert violated("margins", "some rows")
