@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from discreet.exact.figures import enumerate_texts, number, plural
-from discreet.totals.statements import ExactStatement, LinearStatement, OccupiedStatement, TotalsStatement
+from discreet.totals.statements import ExactStatement, LinearStatement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,20 +16,18 @@ __all__ = ["compared_tables", "comparison_words", "published_words"]
 
 
 def published_words(parts: Sequence[ExactStatement]) -> str:
-    """What is published exactly: "totals of gender and sums of age by gender"."""
-    named = [name for part in parts if isinstance(part, TotalsStatement) for name in part.columns]
-    found = [f"totals of {', '.join(dict.fromkeys(named))}"] if named else []
-    found += [f"occupied cells of {', '.join(part.columns)}" for part in parts if isinstance(part, OccupiedStatement)]
-    found += [_sums_words(part) for part in parts if isinstance(part, LinearStatement)]
-    return enumerate_texts(found or [f"facts about {', '.join(dict.fromkeys(n for part in parts for n in part.columns))}"])
+    """What is published exactly: "totals of state, sex", or "totals of gender and sums of age by gender"."""
+    sums = [words for part in parts if (words := _sums_words(part))]
+    named = dict.fromkeys(name for part in parts if not _sums_words(part) for name in part.columns)
+    return enumerate_texts([*([f"totals of {', '.join(named)}"] if named else []), *sums])
 
 
-def _sums_words(part: LinearStatement) -> str:
-    """The sums as `Sums` names them, or by their columns."""
+def _sums_words(part: ExactStatement) -> str:
+    """The sums of a column as `Sums` makes them; empty for anything else."""
     *groups, summed = part.columns
-    if all(name.startswith(f"sum of {summed}") for name in part.names):
+    if isinstance(part, LinearStatement) and all(name.startswith(f"sum of {summed}") for name in part.names):
         return f"sums of {summed}{' by ' if groups else ''}{', '.join(groups)}"
-    return f"sums over {', '.join(part.columns)}"
+    return ""
 
 
 def compared_tables(a: int, *, attained: bool = False) -> str:

@@ -32,10 +32,10 @@ def test_only_an_attained_number_of_published_totals_is_no_bound(exact, publishe
             "totals of gender and sums of age by gender",
         ),
         (dp.Sums("age", dp.Schema(age=dp.Number(0, 9))), "sums of age"),
-        (dp.Totals("a") + dp.Occupied("a", "b"), "totals of a and occupied cells of a, b"),
-        (dp.LinearInvariant(["a"], {"s": {"x": 1, "y": 2}}), "sums over a"),
-        (dp.Impossible("a", "b", cells=[("x", "y")]), "facts about a, b"),
+        (dp.Totals("a") + dp.Occupied("a", "b"), "totals of a, b"),
+        (dp.LinearInvariant(["a"], {"s": {"x": 1, "y": 2}}), "totals of a"),
+        (dp.Impossible("a", "b", cells=[("x", "y")]), "totals of a, b"),
     ],
 )
-def test_what_is_published_is_said_by_its_kind(invariants, words):
+def test_sums_are_said_as_sums(invariants, words):
     assert published_words(invariants.parts) == words
