@@ -57,6 +57,7 @@ if _typing.TYPE_CHECKING:
     from discreet.releases.document import Release
     from discreet.releases.guarantee import Guarantee
     from discreet.releases.hypotheses.anova import test_anova
+    from discreet.releases.hypotheses.coefficients import test_coefficient
     from discreet.releases.hypotheses.differences import test_difference
     from discreet.releases.hypotheses.independence import test_independence
     from discreet.releases.hypotheses.means import test_means
@@ -182,6 +183,7 @@ __all__ = [
     "sum",
     "tables",
     "test_anova",
+    "test_coefficient",
     "test_difference",
     "test_independence",
     "test_means",
@@ -274,6 +276,7 @@ _HOMES = {
     "discreet.releases.document": ("Release",),
     "discreet.releases.guarantee": ("Guarantee",),
     "discreet.releases.hypotheses.anova": ("test_anova",),
+    "discreet.releases.hypotheses.coefficients": ("test_coefficient",),
     "discreet.releases.hypotheses.differences": ("test_difference",),
     "discreet.releases.hypotheses.independence": ("test_independence",),
     "discreet.releases.hypotheses.means": ("test_means",),

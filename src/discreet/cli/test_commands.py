@@ -148,3 +148,22 @@ def test_anova(  # noqa: PLR0917 (options have names)
     with exits():
         asked = Asked(results, None, None, at, "two-sided", language)
         write(answer_anova(asked, total, by, groups), as_json=as_json)
+
+
+@test_app.command("coefficient", epilog="Example: discreet test coefficient results --coefficient regression_wage_age")
+def test_coefficient(
+    results: Results,
+    coefficient: Annotated[
+        list[str], typer.Option(metavar="COLUMN", help="The column of the coefficient. Several times: tests together.")
+    ],
+    at: At = None,
+    language: In = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Is a coefficient of a regression 0 in the population? From an interval that is stated for the population."""
+    from discreet.cli.testing import Asked, answer_coefficient
+
+    with exits():
+        asked = Asked(results, None, None, at, "two-sided", language)
+        write(answer_coefficient(asked, coefficient), as_json=as_json)

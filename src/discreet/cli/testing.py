@@ -12,6 +12,7 @@ from discreet.cli.output import Answer
 from discreet.exact.given_paths import require_path
 from discreet.releases.document import Release
 from discreet.releases.hypotheses.anova import test_anova
+from discreet.releases.hypotheses.coefficients import test_coefficient
 from discreet.releases.hypotheses.differences import test_difference
 from discreet.releases.hypotheses.independence import test_independence
 from discreet.releases.hypotheses.means import test_means
@@ -19,7 +20,15 @@ from discreet.releases.hypotheses.proportions import test_proportion
 from discreet.releases.hypotheses.result import Tested
 from discreet.releases.hypotheses.several import holm
 
-__all__ = ["Asked", "answer_anova", "answer_difference", "answer_independence", "answer_means", "answer_proportion"]
+__all__ = [
+    "Asked",
+    "answer_anova",
+    "answer_coefficient",
+    "answer_difference",
+    "answer_independence",
+    "answer_means",
+    "answer_proportion",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +117,16 @@ def answer_anova(asked: Asked, totals: Sequence[str], by: str | None, groups: st
     """
     release, labels = asked.release(), None if groups is None else groups.split(",")
     return _answer([test_anova(release, one, by=by, groups=labels, at=asked.fixed()) for one in totals], asked)
+
+
+def answer_coefficient(asked: Asked, coefficients: Sequence[str]) -> Answer:
+    """A test of each coefficient.
+
+    Raises:
+        ArgumentError: as `test_coefficient`, or no release there.
+    """
+    release = asked.release()
+    return _answer([test_coefficient(release, one, at=asked.fixed()) for one in coefficients], asked)
 
 
 def _answer(found: Sequence[Tested], asked: Asked) -> Answer:

@@ -23,6 +23,7 @@ _KINDS: Mapping[str, Keys] = {
     "difference": (("of", "by"), ("groups", *_COUNTS)),
     "means": (("total",), ("over", "by", "at", "deviation", "alternative", "name", "release")),
     "anova": (("total",), ("over", "variance", "by", "groups", "at", "name", "release")),
+    "coefficient": (("coefficient",), ("at", "name", "release")),
 }
 """The keys that each test must have and may have."""
 
@@ -48,6 +49,7 @@ _READ: Mapping[str, Callable[[Node], Any]] = {
     "rows": Node.scalars,
     "groups": _list,
     "total": Node.string,
+    "coefficient": Node.string,
     "over": Node.string,
     "variance": Node.string,
     "deviation": Node.number,

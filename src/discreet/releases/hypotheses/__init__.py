@@ -7,6 +7,8 @@ docs/proofs/tests.md.
   group
 * `bounded_means`: Equality of the means of bounded values in two groups, from noisy sums and counts, for every number of
   rows
+* `coefficients`: A coefficient of a regression: is it zero in the population? From the interval of a release that is stated
+  for it
 * `crossed`: The table of noisy counts that a test reads in a release: its cells, the law of their noise, and the sums
   that are exact
 * `differences`: The difference of two proportions: is the share of rows with a label the same in two groups? By a table

@@ -8,6 +8,7 @@ from typing import Any
 
 from discreet.releases.document import Release
 from discreet.releases.hypotheses.anova import test_anova
+from discreet.releases.hypotheses.coefficients import test_coefficient
 from discreet.releases.hypotheses.differences import test_difference
 from discreet.releases.hypotheses.independence import test_independence
 from discreet.releases.hypotheses.means import test_means
@@ -22,6 +23,7 @@ TESTS: Mapping[str, Callable[..., Tested]] = {
     "difference": test_difference,
     "means": test_means,
     "anova": test_anova,
+    "coefficient": test_coefficient,
 }
 """What can be tested, by the word of a plan."""
 
