@@ -6,8 +6,8 @@
   for binomial data" (NeurIPS 2018); Awan and Vadhan, "Canonical noise distributions and private hypothesis tests" (2021).
   The noise is discrete Laplace plus a uniform number (Tulap), with a threshold at which the size is the level. These
   powers are sums over counts and noise, not simulations.
-* Independence: Rogers and Kifer, "A new class of private chi-square hypothesis tests" (AISTATS 2017): the projected statistic
-  with Gaussian noise, held against χ². Its size is known for many rows.
+* Independence: Rogers and Kifer, "A new class of private chi-square hypothesis tests" (AISTATS 2017): the projected
+  statistic with Gaussian noise, held against χ². Its size is known for many rows.
 * Means: Swanberg, Globus-Harris, Griffith, Ritz, Groce and Bray, "Improved differentially private analysis of variance"
   (PETS 2019): F with absolute distances, held against draws at the estimated deviation. Numbers of rows are public there.
 """
