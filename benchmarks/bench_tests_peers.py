@@ -215,17 +215,17 @@ def means(simulations: int) -> Iterator[str]:
     yield "|---|---|---|---|---|---|"
     for rows, epsilon, apart in (
         (900, "1", 0.0),
-        (900, "1", 0.15),
-        (3000, "1", 0.05),
-        (10_000, "1", 0.02),
-        (3000, "5", 0.03),
+        (900, "1", 0.06),
+        (3000, "1", 0.025),
+        (10_000, "1", 0.01),
+        (3000, "5", 0.015),
     ):
         found = np.zeros(3)
         for _ in range(simulations):
             centres = (0.5 - apart, 0.5, 0.5 + apart)
             groups = [np.clip(mean + 0.15 * DRAW.standard_normal(rows // 3), 0, 1) for mean in centres]
             found += [swanberg(groups, float(epsilon)), *is_apart(released(groups, epsilon), epsilon, 15.0)]
-        words = ", ".join(f"{one:.2f}" for one in (0.5 - apart, 0.5, 0.5 + apart))
+        words = ", ".join(f"{one:.3f}" for one in (0.5 - apart, 0.5, 0.5 + apart))
         yield f"| {rows} | {epsilon} | {words} | " + " | ".join(f"{one:.3f}" for one in found / simulations) + " |"
 
 
