@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from discreet.exact.numbers import Amount, exact
 from discreet.noise.single.laws import RoundedGaussian
 from discreet.releases.derived.operands import label_of
+from discreet.releases.derived.reading import outputs_of
 from discreet.releases.hypotheses.crossed import Cells
 from discreet.releases.hypotheses.estimated_margins import Association, Part
 from discreet.releases.hypotheses.masses import Tails
@@ -140,6 +141,9 @@ def one_margin_of(document: Mapping[str, Any], cells: Cells) -> OneMargin | None
     written = [one for one in document["noise"] if one["query"] == "rows"]
     if len(parts) != 1 or len(written) != 1 or len(document["plan"]["group_by"]) != len(cells.names):
         return None
+    line = outputs_of(document)[cells.chosen]
+    if line["column"] is not None and line.get("counts") != "rows":
+        return None  # these rows are not all that the exact totals count
     (part,), (noise,) = parts, written
     if part["part"] != "totals" or part["only"] is not None or len(part["columns"]) != 1:
         return None

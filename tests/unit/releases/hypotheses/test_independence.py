@@ -116,6 +116,15 @@ def test_beside_the_totals_of_one_column_the_other_margin_is_open(budget, column
     assert not dp.test_independence(released("sex", "area", exact=dp.Totals("area"), budget=budget)).rejects("0.001")
 
 
+def test_rows_that_the_totals_do_not_all_count_are_not_tested_as_if_they_did():
+    """A count of a column leaves out its nulls; its noise is another one."""
+    asked = [dp.count(), dp.count("ill")]
+    release = released("sex", "area", exact=dp.Totals("sex"), statistics=asked)
+    assert dp.test_independence(release).details["margins"] == "exact for sex"
+    other = read_cells(release, "count_ill", None, None, nulls=True)
+    assert one_margin_of(release.document, other) is None
+
+
 def test_beside_the_totals_of_one_column_there_is_a_side():
     release = released("sex", "area", exact=dp.Totals("sex"))
     with pytest.raises(dp.ArgumentError, match="two levels each"):
