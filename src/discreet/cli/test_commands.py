@@ -137,6 +137,9 @@ def test_anova(  # noqa: PLR0917 (options have names)
     total: Totals,
     by: One = None,
     groups: Annotated[str | None, typer.Option(metavar="LABEL,…", help="Two or more of its labels; left out: all.")] = None,
+    deviation: Annotated[
+        str | None, typer.Option(metavar="NUMBER", help="What the standard deviation is publicly known not to exceed.")
+    ] = None,
     at: At = None,
     language: In = None,
     *,
@@ -147,7 +150,7 @@ def test_anova(  # noqa: PLR0917 (options have names)
 
     with exits():
         asked = Asked(results, None, None, at, "two-sided", language)
-        write(answer_anova(asked, total, by, groups), as_json=as_json)
+        write(answer_anova(asked, total, by, groups, deviation), as_json=as_json)
 
 
 @test_app.command("coefficient", epilog="Example: discreet test coefficient results --coefficient regression_wage_age")

@@ -109,14 +109,15 @@ def answer_means(asked: Asked, totals: Sequence[str], over: str | None, by: str 
     return _answer([test_means(release, one, over=over, deviation=deviation, **given) for one in totals], asked)
 
 
-def answer_anova(asked: Asked, totals: Sequence[str], by: str | None, groups: str | None) -> Answer:
+def answer_anova(asked: Asked, totals: Sequence[str], by: str | None, groups: str | None, deviation: str | None) -> Answer:
     """An analysis of variance for each column of sums.
 
     Raises:
         ArgumentError: as `test_anova`, or no release there.
     """
     release, labels = asked.release(), None if groups is None else groups.split(",")
-    return _answer([test_anova(release, one, by=by, groups=labels, at=asked.fixed()) for one in totals], asked)
+    given: dict[str, Any] = {"by": by, "groups": labels, "at": asked.fixed(), "deviation": deviation}
+    return _answer([test_anova(release, one, **given) for one in totals], asked)
 
 
 def answer_coefficient(asked: Asked, coefficients: Sequence[str]) -> Answer:

@@ -22,7 +22,7 @@ _KINDS: Mapping[str, Keys] = {
     "proportion": (("share",), ("of", "rows", *_COUNTS)),
     "difference": (("of", "by"), ("groups", *_COUNTS)),
     "means": (("total",), ("over", "by", "at", "deviation", "alternative", "name", "release")),
-    "anova": (("total",), ("over", "variance", "by", "groups", "at", "name", "release")),
+    "anova": (("total",), ("over", "variance", "by", "groups", "at", "deviation", "name", "release")),
     "coefficient": (("coefficient",), ("at", "name", "release")),
 }
 """The keys that each test must have and may have."""

@@ -19,7 +19,7 @@ from discreet.releases.hypotheses.independence import check_alternative
 from discreet.releases.hypotheses.result import Tested, rounded_up
 from discreet.releases.hypotheses.search import smallest_rejected
 
-__all__ = ["count_of_column", "group_column", "sum_line", "test_means"]
+__all__ = ["check_deviation", "count_of_column", "group_column", "sum_line", "test_means"]
 
 _MOST_GROUPS = 12
 _SIDES = {"two-sided": (1, -1), "greater": (1,), "less": (-1,)}
@@ -67,7 +67,7 @@ def test_means(
     bounds = bounds_of(release.document, line)
     if bounds is None:
         raise ArgumentError(f"total={printed(total)}: the bounds of {column} are not known from the release")
-    known = _check_deviation(deviation)
+    known = check_deviation(deviation)
     pairs = [
         MeansApart(float(bounds[0]), float(bounds[1]), first, second, _SIDES[alternative], known)
         for first, second in combinations(groups.values(), 2)
@@ -152,8 +152,8 @@ def _linear(found: Numbers, key: Key) -> Linear:
     return cell
 
 
-def _check_deviation(deviation: Amount | None) -> float:
-    """The variance is at most its square; infinite where nothing is known."""
+def check_deviation(deviation: Amount | None) -> float:
+    """The variance is at most its square; infinite where nothing is known. Raises ArgumentError for 0 or less."""
     if deviation is None:
         return inf
     value = exact(deviation, "deviation")

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
+from math import inf, sqrt
 from statistics import NormalDist
 from typing import Any
 
@@ -83,10 +83,12 @@ class OneVariance:
     Args:
         groups: two or more.
         reach: no value is farther from the middle of the bounds.
+        most: at least the variance of a value, where that is publicly known; infinite where it is not.
     """
 
     groups: Sequence[Sample]
     reach: float
+    most: float = inf
 
     def rejects(self, level: float) -> bool:
         """True if the means are farther apart than anything that the release leaves possible explains at this level."""
@@ -105,7 +107,7 @@ class OneVariance:
     def statistic(self) -> float:
         """About F: the mean square of the groups over that of the values in them and of the noise."""
         rows = [max(1.0, float(one.count.value)) for one in self.groups]
-        spread = max(self._squares_within() / max(1.0, sum(rows) - len(rows)), 0.0)
+        spread = min(self.most, max(self._squares_within() / max(1.0, sum(rows) - len(rows)), 0.0))
         variances = [
             spread / n + (float(one.total.variance()) + one.middle**2 * float(one.count.variance())) / n**2
             for n, one in zip(rows, self.groups, strict=True)
@@ -131,7 +133,7 @@ class OneVariance:
         free = sum(least for least, _ in rows) - groups
         if min(least for least, _ in rows) < 1 or free < 1:
             return None
-        variance = self._most_within(_SQUARES * level) / _chi_low(free, _CHI * level)
+        variance = min(self.most, self._most_within(_SQUARES * level) / _chi_low(free, _CHI * level))
         half = self._pooled(variance, sum(most for _, most in rows), _MEAN * level)
         whole = sum(float(one.count.value) for one in self.groups)
         if whole <= 0:

@@ -50,6 +50,16 @@ def test_means_that_differ_are_found_and_others_are_not(budget):
     assert dp.test_anova(both, "sum_wage", by="sex", at={"area": "north"}).p_value < Fraction(1, 10)
 
 
+def test_a_known_deviation_stands_for_variances():
+    known = released("sex", budget=dp.PureDP("0.4"), statistics=ASKED[:2])
+    found = dp.test_anova(known, "sum_wage", deviation=14)
+    assert found.rejects("0.05")
+    assert "at most 14" in found.assumptions[-1]
+    assert not dp.test_anova(known, "sum_wage", deviation=500).rejects("0.05")
+    with pytest.raises(dp.ArgumentError, match="must be above 0"):
+        dp.test_anova(known, "sum_wage", deviation=0)
+
+
 def test_beside_exact_totals_the_numbers_of_rows_are_known():
     found = released("sex", exact=dp.Totals("sex"), statistics=[dp.sum("wage", nulls="skip"), *ASKED[1:]])
     assert dp.test_anova(found, "sum_wage").rejects("0.001")
@@ -59,7 +69,7 @@ def test_beside_exact_totals_the_numbers_of_rows_are_known():
 def test_sums_of_squares_are_those_that_the_variances_were_computed_of(steps, monkeypatch):
     """With hardly any noise the sample that the test reads has the sums of the rows, in steps from the middle."""
     seen = []
-    monkeypatch.setattr(anova, "OneVariance", lambda groups, reach: seen.append((groups, reach)) or _Never())
+    monkeypatch.setattr(anova, "OneVariance", lambda groups, reach, _most: seen.append((groups, reach)) or _Never())
     dp.test_anova(released("sex", budget=dp.PureDP(10**9), steps=steps), "sum_wage")
     ((groups, reach),) = seen
     low, high = (0, 100) if reach in {50, 100} else (20, 75)
