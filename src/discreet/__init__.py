@@ -64,10 +64,12 @@ if _typing.TYPE_CHECKING:
     from discreet.releases.hypotheses.proportions import test_proportion
     from discreet.releases.hypotheses.result import Tested
     from discreet.releases.hypotheses.several import holm
+    from discreet.releases.measured import verify
     from discreet.releases.quality import Quality
     from discreet.releases.views import consistent
     from discreet.session.extracting import extract
     from discreet.session.session import Session
+    from discreet.statistics.agreeing_tables import agreeing_tables
     from discreet.statistics.correlation import correlation
     from discreet.statistics.correlations import correlations
     from discreet.statistics.count_tables import tables
@@ -151,6 +153,7 @@ __all__ = [
     "Weights",
     "WithoutReplacement",
     "__version__",
+    "agreeing_tables",
     "approve",
     "before_sampling",
     "bins",
@@ -189,6 +192,7 @@ __all__ = [
     "test_means",
     "test_proportion",
     "variance",
+    "verify",
     "weighted_mean",
     "weighted_ratio",
     "weighted_share",
@@ -283,6 +287,7 @@ _HOMES = {
     "discreet.releases.hypotheses.proportions": ("test_proportion",),
     "discreet.releases.hypotheses.result": ("Tested",),
     "discreet.releases.hypotheses.several": ("holm",),
+    "discreet.releases.measured": ("verify",),
     "discreet.releases.quality": ("Quality",),
     "discreet.domain.reading": ("CsvFiles",),
     "discreet.domain.columns": (
@@ -294,6 +299,7 @@ _HOMES = {
     "discreet.domain.schema": ("Schema",),
     "discreet.session.extracting": ("extract",),
     "discreet.session.session": ("Session",),
+    "discreet.statistics.agreeing_tables": ("agreeing_tables",),
     "discreet.statistics.correlation": ("correlation",),
     "discreet.statistics.correlations": ("correlations",),
     "discreet.statistics.count_tables": ("tables",),

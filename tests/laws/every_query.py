@@ -18,6 +18,7 @@ import numpy as np
 import discreet as dp
 from discreet.cube.queries import (
     Dispersion,
+    EffectCounts,
     Excess,
     Factor,
     ImputedSum,
@@ -362,6 +363,12 @@ def queries(plan: Plan) -> Iterator[object]:
         largest = max(abs(first), abs(first + slope * width))
         yield from (Squares("v", first, slope, width, shift) for shift in (0, largest**2 // 2, 5))
     yield from (TableCounts(*grouped) for grouped in tables(plan))
+    yield from (
+        EffectCounts(by, sizes, tuple(tuple(range(size)) for size in sizes), 2)
+        for by, sizes in tables(plan)
+        if min(sizes) > 1
+    )
+    yield EffectCounts((), (), (), 4)
     yield from (LevelCounts("v", low, tree) for tree in trees(width + 1))
     for at in ("1/2",), ("1/4", "1/2", "3/4"), ("0", "1"), ("1/10", "1/3"):
         centres = QuantileCodes("v", low, width + 1, tuple(map(Fraction, at)))

@@ -19,6 +19,7 @@ import numpy as np
 
 import discreet as dp
 from discreet.cube.queries import (
+    EffectCounts,
     Excess,
     Factor,
     ImputedSum,
@@ -166,6 +167,18 @@ def parts(query: object, plan: Plan, record: dict[str, object]) -> list[tuple[in
             assert tuple(map(len, labels)) == sizes
             cell = cell_of(groups, labels, record)
             return [] if cell is None else [(0, cell, 1)]
+        case EffectCounts(groups=groups, sizes=sizes, times=factor):
+            facts = table_facts(plan.schema, plan.neighbours, plan.steps)
+            labels = [group_labels(group, facts) for group in groups]
+            cell = cell_of(groups, labels, record)
+            if cell is None:
+                return []
+            own = np.unravel_index(cell, sizes) if sizes else ()
+            amounts = [
+                prod((size - 1 if level == mine else -1) for level, mine, size in zip(levels, own, sizes, strict=True))
+                for levels in product(*map(range, sizes))
+            ]
+            return [(0, place, factor * amount) for place, amount in enumerate(amounts)]
         case PairSum(x=x, y=y, shift=shift):
             return [(0, 0, added - shift) for _, _, added in parts(ProductSum((x, y)), plan, record)]
         case ProductSum(factors=factors):

@@ -12,6 +12,7 @@ import pytest
 
 from discreet.errors import InternalError
 from discreet.mechanisms import effects as room
+from discreet.mechanisms.effect_costs import Changes, cost_of
 from discreet.mechanisms.effects import (
     Effects,
     beside,
@@ -21,7 +22,6 @@ from discreet.mechanisms.effects import (
     measure,
     replaced,
     restore,
-    worst_replacement,
 )
 from discreet.mechanisms.shares import best_shares, mu_squared
 
@@ -41,6 +41,13 @@ def some_effects(sizes, most=3):
 def variances_of(effects, seed):
     generator = np.random.default_rng(seed)
     return [Fraction(int(one), 8) for one in generator.integers(1, 60, len(effects.parts))]
+
+
+REPLACED = Changes(appears=False, leaves=False)
+
+
+def precisions(variances):
+    return [1 / one for one in variances]
 
 
 def projected(effects, part, row):
@@ -89,10 +96,10 @@ def test_one_row_costs_what_enumeration_says(sizes):
         pairs = ((at[:, None] - at[None]) ** 2).sum(axis=2).max()
         exact = mu_squared(replaced(effects), variances)
         assert float(exact) == pytest.approx(pairs, rel=1e-12)
-        assert worst_replacement(effects, variances)[0] == exact
+        cost = cost_of(effects, precisions(variances), REPLACED)
+        assert (cost.most, cost.exact) == (exact, True)
         assert float(mu_squared(leaving(effects), variances)) == pytest.approx((at**2).sum(axis=1).max(), rel=1e-12)
-        changed = worst_replacement(effects, variances)[1]
-        other = tuple((row + 1) % effects.sizes[axis] if axis in changed else row for axis, row in enumerate(rows[0]))
+        other = tuple((row + 1) % effects.sizes[axis] if axis in cost.changed else row for axis, row in enumerate(rows[0]))
         assert ((at[0] - at[rows.index(other)]) ** 2).sum() == pytest.approx(pairs, rel=1e-12)
 
 
@@ -106,6 +113,10 @@ def test_one_list_of_totals_costs_four_times_a_change_outside_it(sizes, totals):
         variances = variances_of(effects, seed)
         exact = mu_squared(beside(effects, 2, [totals]), variances)
         assert float(exact) == pytest.approx(by_brute_force(effects, variances, 2, keeps(totals)), rel=1e-12)
+        assert (
+            cost_of(effects, precisions(variances), Changes(appears=False, leaves=False, kept=(totals,), rows=2)).most
+            == exact
+        )
         finer = by_brute_force(effects, variances, 2, keeps(totals, totals[:1]))  # nested: the finest says all
         assert float(exact) == pytest.approx(finer, rel=1e-12)
 

@@ -20,7 +20,7 @@ import pytest
 
 import discreet as dp
 from discreet.cube.queries import QUERIES as EVERY_QUERY
-from discreet.cube.queries import Dispersion, PairSum, ProductSum, QuantileCodes, QuantileIntervals, Squares
+from discreet.cube.queries import Dispersion, EffectCounts, PairSum, ProductSum, QuantileCodes, QuantileIntervals, Squares
 from discreet.domain.groups import CategoryGroup, Group, group_of, is_complete
 from discreet.domain.neighbours import AddRemove, AddRemovePersons, Neighbours, ReplaceOne
 from discreet.domain.steps import Step, conditions_of, step_json
@@ -220,13 +220,14 @@ STATISTICS = {
         dp.quantiles("v", ["1/4", "3/4"], **SKIP),
         dp.histogram("v", [0, 2, 3]),
         dp.tables(["g"], ["g", dp.bins("v", [0, 3])]),
+        dp.agreeing_tables(["g"], ["g", dp.bins("v", step=100)]),
     )
 }
 
 
 @pytest.mark.parametrize("kind", EVERY_STATISTIC)
 def test_every_statistic_has_a_quote_an_error_a_name_and_a_place_in_a_plan_file(kind: type) -> None:
-    by = [] if kind.__name__ == "Tables" else ["g"]  # tables name their own groups
+    by = [] if kind.__name__ in {"Tables", "AgreeingTables"} else ["g"]  # tables name their own groups
     asked = quote(dp.Table(SCHEMA, dp.AddRemove()).group_by(*by).agg(STATISTICS[kind]), dp.PureDP(1))
     (statistic,) = asked.plan.statistics
     (line,) = asked.lines
@@ -240,7 +241,7 @@ def test_every_statistic_has_a_quote_an_error_a_name_and_a_place_in_a_plan_file(
     assert line.recipe.statements(noises).single >= 1
     assert title_words({**statistic_json(statistic), "name": statistic.name})
     assert sum(part for _, part in line.recipe.queries) >= 1
-    assert outputs(statistic) or kind.__name__ in {"Histogram", "Tables"}
+    assert outputs(statistic) or kind.__name__ in {"Histogram", "Tables", "AgreeingTables"}
 
 
 @pytest.mark.parametrize("kind", EVERY_STATISTIC)
@@ -273,7 +274,7 @@ def _half_steps(query: Any) -> int:
     if isinstance(query, PairSum | ProductSum):
         factors = query.factors if isinstance(query, ProductSum) else (query.x, query.y)
         return prod(one.slope**one.power for one in factors)
-    slope: int = getattr(query, "slope", 1)
+    slope: int = query.unit if isinstance(query, EffectCounts) else getattr(query, "slope", 1)
     return slope**2 if isinstance(query, Squares) else slope
 
 

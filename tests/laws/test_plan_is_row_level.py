@@ -11,6 +11,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, combinations, pairwise, product
+from math import prod
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ import discreet as dp
 from discreet.cube.queries import (
     QUERIES,
     Dispersion,
+    EffectCounts,
     Excess,
     ImputedSum,
     LevelCounts,
@@ -80,6 +82,7 @@ MAKERS = {
     "around": lambda column: dp.median(column, nulls="skip", interval="chosen").alias(f"around_{column}"),
     "quantiles": lambda column: dp.quantiles(column, [0, "0.9"], nulls="skip"),
     "histogram": lambda column: dp.histogram(column, EDGES[column]),
+    "agreeing": lambda columns: dp.agreeing_tables(*columns),
     "tables": lambda columns: dp.tables(*([bins_or_name(one) for one in grouping] for grouping in columns)),
 }
 
@@ -141,7 +144,9 @@ VALUED = ["sum", "mean", "variance", "std", "median", "chosen", "around", "quant
 PAIRED = [("covariance", ("v", "w")), ("correlation", ("w", "v")), ("correlations", ("v", "w"))]
 PAIRED += [("means", ("v", "w"))]
 PAIRED += [("regression", columns) for columns in (("v", "w"), ("w", "s"), ("v", "w", "s", "b"))]
+AGREEING = ((("s",), ("s", "b")), (("b",), ("s",)))
 TABLES = ((("s",), ("b", "v")), (("w", "s"),), (("v",), ("w",), ("b",)))
+OWN = [*(("tables", one) for one in TABLES), *(("agreeing", one) for one in AGREEING)]
 
 
 def cases(*, imputed):
@@ -161,7 +166,7 @@ def cases(*, imputed):
         Case,
         everything.map(tuple) if imputed else some.map(tuple),
         st.lists(st.sampled_from(COLUMNS), max_size=1).map(tuple),
-        asked=st.tuples(st.tuples(st.just("tables"), st.sampled_from(TABLES)), st.sampled_from(statistic)),
+        asked=st.tuples(st.sampled_from(OWN), st.sampled_from(statistic)),
         apart=st.booleans(),
     )
 
@@ -244,6 +249,19 @@ def contributed(query, row, quoted):
             facts = table_facts(SCHEMA, quoted.plan.neighbours, quoted.plan.steps)
             place = cell_of(row, query.groups, [group_labels(group, facts) for group in query.groups], quoted.plan.steps)
             return [] if place is None else [(0, place, 1)]
+        case EffectCounts():
+            facts = table_facts(SCHEMA, quoted.plan.neighbours, quoted.plan.steps)
+            place = cell_of(row, query.groups, [group_labels(group, facts) for group in query.groups], quoted.plan.steps)
+            own = np.unravel_index(place, query.sizes) if query.sizes else ()
+            return [
+                (
+                    0,
+                    number,
+                    query.times * prod(n - 1 if one == mine else -1 for one, mine, n in zip(at, own, sizes, strict=True)),
+                )
+                for sizes in [query.sizes]
+                for number, at in enumerate(product(*map(range, sizes)))
+            ]
         case PairSum():
             return paired(query, row)
         case VectorSum():

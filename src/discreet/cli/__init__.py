@@ -368,6 +368,15 @@ def consistent(
         write(consistent_folder(require_path(folder, "consistent"), statistic, formulas), as_json=as_json)
 
 
+@app.command(epilog="Example: discreet verify results")
+def verify(folder: FolderArgument, *, as_json: AsJson = False) -> None:
+    """Recompute agreeing tables and their intervals from the measured integers of each release.json in DIR."""
+    from discreet.cli.releasing import verify_folder
+
+    with exits():
+        write(verify_folder(require_path(folder, "verify")), as_json=as_json)
+
+
 app.command(epilog="Example: discreet export results --to xlsx --out income.xlsx")(export)
 
 

@@ -10,7 +10,7 @@ import re
 import shlex
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from io import BytesIO
 from pathlib import Path
 
@@ -34,6 +34,7 @@ from discreet.releases.document import Release
 from discreet.releases.frames import check_formulas, for_csv, frame_of, further_frames
 from discreet.releases.guarantee import guarantee_json
 from discreet.releases.labelled import fitting
+from discreet.releases.measured import verify
 from discreet.releases.views import consistent
 from discreet.releases.worded import QUALITY
 from discreet.session.folders import document_in
@@ -172,6 +173,17 @@ def consistent_folder(folder: Path, statistic: str | None, formulas: str) -> Ans
             raise ArgumentError(f"consistent '{place}': cannot be written ({wrong.strerror}); copy it elsewhere") from None
         written.append(place / "consistent.csv")
     return _list_files(written)
+
+
+def verify_folder(folder: Path) -> Answer:
+    """Recomputes the tables of the release in `folder`, or of each in its sub-folders, from their measured integers.
+
+    Raises:
+        ArgumentError: `folder` has no release, or a number of one does not follow from its measured integers.
+    """
+    found = [(place, verify(Release.load(place))) for place in release_folders(folder, "verify")]
+    lines = [f"{place / 'release.json'}: {one}" for place, one in found]
+    return Answer(lines, {"verified": [{"folder": str(place), **asdict(one)} for place, one in found]})
 
 
 def _list_files(paths: Sequence[Path]) -> Answer:

@@ -19,6 +19,7 @@ A noise is the law of one published answer; a mechanism offers noises for a guar
 * `k_norm`: The least noise that keeps exact totals, in few dimensions
 * `quantile_choice`: Quantiles chosen by their rank, an exponential mechanism for each
 * `interval_choice`: Intervals of quantiles, chosen around values that are public
+* `effect_costs`: What a change of rows costs in all effects together, and the noise that is best for it
 * `effects`: Interactions of columns as integer queries, and the energies of a change of rows in each of them
 * `exchanges`: What exchanges of rows that keep all margins can move: within places, and between them
 * `shares`: The variances of independent noises with one guarantee and the least sum, with a certificate

@@ -18,10 +18,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InternalError
+from discreet.cube.queries.effects import centred
 from discreet.totals.enumerate import differences
 
-__all__ = ["Effects", "beside", "effects_of", "exchanged", "leaving", "measure", "replaced", "restore", "worst_replacement"]
+__all__ = [
+    "Effects",
+    "beside",
+    "compose",
+    "effects_of",
+    "exchanged",
+    "leaving",
+    "measure",
+    "project",
+    "replaced",
+    "replaced_in",
+    "restore",
+    "worst_replacement",
+]
 
 Integers = NDArray[Any]
 Axes = tuple[int, ...]
@@ -71,16 +84,27 @@ def measure(effects: Effects, part: Axes, counts: Integers) -> Integers:
     return _centred(found, [effects.sizes[axis] for axis in part])
 
 
-def restore(effects: Effects, table: Axes, measured: Mapping[Axes, Integers]) -> tuple[Integers, int]:
-    """The counts of a table from (noisy) integer queries of its effects: numerators over one public denominator."""
-    sizes = [effects.sizes[axis] for axis in table]
+def project(effects: Effects, part: Axes, measured: Integers) -> Integers:
+    """⊗(n_i I - J) q: N_a² times the effect itself, of a (noisy) integer query q. Noise outside the effect is left out."""
+    return _centred(measured, [effects.sizes[axis] for axis in part])
+
+
+def compose(effects: Effects, table: Axes, projected: Mapping[Axes, Integers]) -> tuple[Integers, int]:
+    """The counts of a table, in the order of its axes, from its projected queries: numerators over a public denominator."""
+    ascending = sorted(table)
+    sizes = [effects.sizes[axis] for axis in ascending]
     found: Integers = np.zeros(sizes, dtype=object)
     for part in _subsets(_telling(effects.sizes, table)):
-        # The projection of a query q is ⊗(n_i I - J) q / N_a: noise outside the effect is left out.
-        values = _centred(measured[part].astype(object), [effects.sizes[axis] for axis in part])
         outside = prod(effects.sizes[axis] for axis in table if axis not in part)
-        found = found + values.reshape([effects.sizes[axis] if axis in part else 1 for axis in table]) * outside
-    return found, prod(sizes) ** 2
+        shape = [effects.sizes[axis] if axis in part else 1 for axis in ascending]
+        found = found + projected[part].astype(object).reshape(shape) * outside
+    return np.asarray(found, dtype=object).transpose([ascending.index(axis) for axis in table]), prod(sizes) ** 2
+
+
+def restore(effects: Effects, table: Axes, measured: Mapping[Axes, Integers]) -> tuple[Integers, int]:
+    """The counts of a table from (noisy) integer queries of its effects: numerators over one public denominator."""
+    parts = _subsets(_telling(effects.sizes, table))
+    return compose(effects, table, {part: project(effects, part, measured[part].astype(object)) for part in parts})
 
 
 def leaving(effects: Effects) -> Energies:
@@ -97,7 +121,7 @@ def replaced(effects: Effects, but: Iterable[int] = ()) -> Energies:
     """
     telling = [axis for axis in _telling(effects.sizes, range(len(effects.sizes))) if axis not in set(but)]
     return tuple(
-        tuple(_replaced(effects, part, changed) for part in effects.parts) for changed in _subsets(telling) if changed
+        tuple(replaced_in(effects, part, changed) for part in effects.parts) for changed in _subsets(telling) if changed
     )
 
 
@@ -143,26 +167,29 @@ def exchanged(effects: Effects, a: int, lists: Sequence[Axes]) -> Energies | Non
     return tuple(dict.fromkeys(row for row in zip(*columns, strict=True) if any(row)))
 
 
-def worst_replacement(effects: Effects, variances: Sequence[Fraction]) -> tuple[Fraction, Axes]:
+def worst_replacement(sizes: Sequence[int], columns: Axes, shares: Mapping[Axes, Fraction]) -> tuple[Fraction, Axes]:
     """The largest Σ energy/variance of one replaced row, and the columns in which it differs, in d·2^d steps.
 
-    With f(D) = Σ_a w_a Π_{i in a and D} (-1/(n_i - 1)), w_a its energy over its variance, a row that differs in D costs
-    2(Σ w_a - f(D)); one column after the other is added to all sets of those before it.
+    With f(D) = Σ_a w_a Π_{i in a and D} (-1/(n_i - 1)), a row that differs in D costs 2(Σ w_a - f(D)); one column after the
+    other is added to all sets of those before it.
+
+    Args:
+        sizes: the number of levels of every column.
+        columns: those in which a row may differ, all with two levels or more.
+        shares: for each effect of these columns w_a, its energy over its variance.
     """
-    columns = list(_telling(effects.sizes, range(len(effects.sizes))))
-    shares = [effects.energy(part) / variance for part, variance in zip(effects.parts, variances, strict=True)]
     found: Integers = np.full((2,) * len(columns), Fraction(0), dtype=object)
-    for part, share in zip(effects.parts, shares, strict=True):
+    for part, share in shares.items():
         found[tuple(int(axis in part) for axis in columns)] += share
     for place, axis in enumerate(columns):
         without, having = np.take(found, 0, axis=place), np.take(found, 1, axis=place)
-        found = np.stack([without + having, without - having / (effects.sizes[axis] - 1)], axis=place)
+        found = np.stack([without + having, without - having / (sizes[axis] - 1)], axis=place)
     least = int(np.argmin(found.ravel()))
     changed = tuple(axis for axis, one in zip(columns, np.unravel_index(least, found.shape), strict=True) if one)
-    return 2 * (sum(shares, Fraction(0)) - found.ravel()[least]), changed
+    return 2 * (sum(shares.values(), Fraction(0)) - found.ravel()[least]), changed
 
 
-def _replaced(effects: Effects, part: Axes, changed: Axes) -> Fraction:
+def replaced_in(effects: Effects, part: Axes, changed: Axes) -> Fraction:
     """2 p_a (1 - Π (-1/(n_i - 1))) over the columns of the effect in which the row differs; 0 where there are none."""
     both = [axis for axis in part if axis in changed]
     if not both:
@@ -173,13 +200,8 @@ def _replaced(effects: Effects, part: Axes, changed: Axes) -> Fraction:
 def _centred(values: Integers, sizes: Sequence[int]) -> Integers:
     """n_i·I - J along each axis, in integers that cannot overflow."""
     found = np.asarray(values)
-    if found.dtype != object and int(np.abs(found).sum()) * 2 ** len(sizes) * prod(sizes) >= 1 << 62:
-        found = found.astype(object)
-    for axis, size in enumerate(sizes):
-        if found.shape[axis] != size:
-            raise InternalError("an effect is measured on all levels of its columns")
-        found = size * found - found.sum(axis=axis, keepdims=True)
-    return found
+    wide = found.dtype != object and int(np.abs(found).sum()) * 2 ** len(sizes) * prod(sizes) >= 1 << 62
+    return centred(found.astype(object) if wide else found, sizes)
 
 
 def _sums(shape: tuple[int, ...], lists: Sequence[Axes]) -> NDArray[np.int64]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InternalError
 
-__all__ = ["Shares", "best_shares", "mu_squared"]
+__all__ = ["Shares", "best_shares", "mu_squared", "solve"]
 
 _STEPS = 20_000
 _GAP = 1e-9  # between a solution and its dual bound, where no more steps are taken
@@ -59,13 +59,13 @@ def best_shares(energies: Energies, weights: Sequence[int]) -> Shares:
     rows = np.array([[float(k) for k in one] for one in dict.fromkeys(energies)])
     if not rows.size or not (rows.max(axis=0) > 0).all():
         raise InternalError("a part that no change moves needs no noise")
-    precisions, least = _solve(rows, np.array(weights, dtype=np.float64))
+    precisions, least = solve(rows, np.array(weights, dtype=np.float64))
     chosen = [Fraction(float(1 / one)).limit_denominator(_SIMPLE) or Fraction(1, _SIMPLE) for one in precisions]
     size = mu_squared(energies, chosen)
     return Shares(tuple(one * size for one in chosen), least)
 
 
-def _solve(rows: Floats, weights: Floats) -> tuple[Floats, float]:
+def solve(rows: Floats, weights: Floats) -> tuple[Floats, float]:
     """Precisions t = 1/s within the limits, and the largest dual bound found.
 
     With multipliers π of the changes, adding up to 1, v = Σ π_d k_d: Σ w/t ≥ (Σ √(w v))² whenever all Σ k_a t_a ≤ 1, with

@@ -8,6 +8,7 @@
 * `certainty`: The certainty of each noisy part with which an interval, or all intervals of a release, hold with probability
   `LEVEL`
 * `clamps`: The clamp with the least bound of the whole error, from public or released counts of where values lie
+* `effects`: The effects of a request: what one row does to all of them together, and their parts of the spend
 * `groups`: The sizes of groups that errors are stated for: the sizes in the plan where they are public, else a few round
   ones
 * `lattice`: From a request and the totals to the structure of its row counts; see `structure`

@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import log, sqrt
 from typing import TYPE_CHECKING
 
-from discreet.cube.queries import Query
+from discreet.cube.queries import EffectCounts, Query
 from discreet.domain.steps import Resize, conditions_of
 from discreet.errors import ArgumentError, InternalError, PlanError
 from discreet.exact.numbers import decimal_text, sqrt_down, sqrt_up
@@ -36,6 +36,7 @@ from discreet.plan.sizes import MOST_WHOLE_CELLS, is_large
 from discreet.privacy.coordinates import Budget, coordinates
 from discreet.privacy.measures import Target, is_budget, noise_measures
 from discreet.quotes.certainty import set_levels
+from discreet.quotes.effects import divide_effects, is_gaussian, together_of
 from discreet.quotes.one_row import Apart, Norms, bound_with_totals, differing
 from discreet.quotes.persons import step_of, weighting_for
 from discreet.quotes.primitives import Asked, recipes_of, weights_of
@@ -198,9 +199,10 @@ def _measure(asked: Asked, recipes: Sequence[Recipe], target: Target) -> tuple[t
     weights = weights_of(asked, recipes)
     if not weights:
         raise PlanError("the request asks only for numbers that are public already; nothing needs to be released")
+    changes = _changes_once(asked)
+    weights = divide_effects(asked, weights, lambda query: _sensitivity(asked, query, changes(query)), target)
     total = sum(weights.values())
     shares = [weight / total for weight in weights.values()]
-    changes = _changes_once(asked)
     for query in weights:
         _refuse_known(asked, query, changes(query))
     try:
@@ -231,9 +233,27 @@ def _shape(single: Sensitivity, asked: Asked, query: Query, part: Target) -> Que
 
 
 def _joint(asked: Asked, changes: list[tuple[Query, Change]], shares: list[Fraction], target: Target) -> Fraction:
-    """The cost of the queries together, relative to the sum of their costs; 1 with exact totals, where they add up."""
+    """The cost of the queries together, relative to the sum of their costs.
+
+    Effects have a cost of their own, and the other queries one beside it: their sum is never too small.
+    """
+    together = together_of(asked, [query for query, _ in changes]) if is_gaussian(target) else None
+    if together is None:
+        return _joint_of_others(asked, changes, shares, target)
+    own, others = (
+        [pair for pair in zip(changes, shares, strict=True) if isinstance(pair[0][0], EffectCounts) == one]
+        for one in (True, False)
+    )
+    known = [_sensitivity(asked, query, change) for (query, change), _ in own]
+    cost = together.cost(known, [share for _, share in own]).most
+    beside = _joint_of_others(asked, [one for one, _ in others], [share for _, share in others], target) if others else 0
+    return min(Fraction(1), cost + beside)
+
+
+def _joint_of_others(asked: Asked, changes: list[tuple[Query, Change]], shares: list[Fraction], target: Target) -> Fraction:
+    """The cost of queries together; the sum of their shares with exact totals, where they add up."""
     if asked.space is not None:
-        return Fraction(1)
+        return sum(shares, Fraction(0))
     if asked.plan.target is None:
         return joint_factor([change for _, change in changes], shares, type(target).size)
     row, table, queries = differing(asked), (asked.facts, asked.plan.schema), [query for query, _ in changes]

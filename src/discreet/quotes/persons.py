@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NoReturn
 
-from discreet.cube.queries import PersonTotal, Query
+from discreet.cube.queries import EffectCounts, PersonTotal, Query
 from discreet.cube.weights import Weighting
 from discreet.errors import InternalError
 from discreet.mechanisms import Change, Sensitivity
@@ -27,8 +27,8 @@ def weighting_for(target: Target) -> Weighting:
 
 
 def step_of(query: Query) -> int:
-    """The number of units of an answer that are one: W for totals over persons, else 1."""
-    return query.unit if isinstance(query, PersonTotal) else 1
+    """The number of units of an answer that are one: W for totals over persons, a power of two for effects, else 1."""
+    return query.unit if isinstance(query, PersonTotal) else query.times if isinstance(query, EffectCounts) else 1
 
 
 def counting_of(plan: Plan, weighting: Weighting) -> Counting:

@@ -20,6 +20,7 @@ from discreet.statistics.base import Statistic
 from discreet.statistics.counted import APART, PUBLISHED, PublicCells, PublicCount
 from discreet.statistics.persons import person_recipe
 from discreet.statistics.recipe import Counted, Recipe
+from discreet.totals.statements import TotalsStatement
 
 __all__ = ["Asked", "recipes_of", "weights_of"]
 
@@ -41,6 +42,12 @@ class Asked:
     def public_rows(self) -> int | None:
         """The number of rows of all cells together, if it is public: every row counts somewhere, and n is public."""
         return self.facts.rows if counts_every_row(self.plan) else None
+
+    @property
+    def totals(self) -> tuple[frozenset[str], ...]:
+        """The columns of each table of exact totals, of all groups or of some."""
+        parts = () if self.space is None else self.space.beside.invariants.parts
+        return tuple(frozenset(part.columns) for part in parts if isinstance(part, TotalsStatement))
 
     def public_counts(self, query: Query) -> Counted | None:
         """The counts, if they are public: all rows of a table whose n is public, or what the totals say (soundness 6)."""
@@ -65,7 +72,7 @@ def recipes_of(asked: Asked, weighting: Weighting) -> tuple[Recipe, ...]:
             "original('anywhere'): exact totals are published alongside, beside which the counts of nulls have no interval; "
             "ask for nulls='recorded'"
         )
-    known = base.Asked(asked.facts, statistics, asked.public_rows, asked.public_counts, originals)
+    known = base.Asked(asked.facts, statistics, asked.public_rows, asked.public_counts, originals, asked.totals)
     return tuple(_recipe_of(statistic, known) for statistic in statistics)
 
 

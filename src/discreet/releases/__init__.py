@@ -17,6 +17,7 @@
   rows
 * `labelled`: A release in words: its texts in one language, and the labels of its columns, categories and numbers
 * `labels`: The label columns of a table over all combinations of groups: any rows of them, and never all
+* `measured`: The measured integers of agreeing tables, and the tables recomputed from them alone
 * `notes`: Notes on derived numbers that a reader has to know, in the words of documents; pages have them by their keys
 * `plot`: The numbers of a release as bars with their intervals
 * `possible`: Numbers as views show them: intervals within what is possible, and no number where everything is

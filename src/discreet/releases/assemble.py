@@ -19,7 +19,7 @@ from discreet.statistics.base import outputs
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.recipe import Answers
 
-__all__ = ["Columns", "Frame", "columns_of_plan", "estimate_statistics", "frames", "group_columns"]
+__all__ = ["Columns", "Frame", "Noisy", "answers_of", "columns_of_plan", "estimate_statistics", "frames", "group_columns"]
 
 Noisy = Sequence[NDArray[Any]]
 
@@ -58,13 +58,14 @@ def estimate_statistics(quote: Quote, noisy: Noisy, cells: slice | None = None) 
     cells = slice(0, quote.plan.layout.cells) if cells is None else cells
     found: list[Columns] = []
     for line in quote.lines:
-        estimates = line.recipe.estimates(_answers(quote, line, noisy, cells))
+        estimates = line.recipe.estimates(answers_of(quote, line, noisy, cells))
         found += [Columns(name, one) for name, one in zip(outputs(line.statistic), estimates, strict=True)]
     return found
 
 
-def _answers(quote: Quote, line: Line, noisy: Noisy, cells: slice) -> Answers:
-    """The noisy answers as the recipe of a line sees them."""
+def answers_of(quote: Quote, line: Line, noisy: Noisy, cells: slice | None = None) -> Answers:
+    """The noisy answers as the recipe of a line sees them; of some cells or of all of them."""
+    cells = slice(0, quote.plan.layout.cells) if cells is None else cells
     values = {one.asked: answer for one, answer in zip(quote.measured, noisy, strict=True)}
     return Answers(quote.noises(line), values, cells)
 
@@ -73,7 +74,7 @@ def frames(quote: Quote, noisy: Noisy) -> list[Frame]:
     """The histograms and tables of counts, each with the groups of the request and then its own; no two of one name."""
     found: list[Frame] = []
     for line in quote.lines:
-        tables = line.recipe.tables(_answers(quote, line, noisy, slice(0, quote.plan.layout.cells)))
+        tables = line.recipe.tables(answers_of(quote, line, noisy))
         for table in tables:
             own = [group.column for group in table.groups] if len(tables) > 1 else []
             name = _frame_name("_".join([line.statistic.name, *own]), [frame.name for frame in found])

@@ -39,6 +39,7 @@ from discreet.releases.files import TableFile, complete_draft, table_json, write
 from discreet.releases.frames import column_json, frame_of
 from discreet.releases.guarantee import Guarantee, guarantee_json
 from discreet.releases.labels import LabelColumn, all_rows, find_printed
+from discreet.releases.measured import measured_json
 from discreet.statistics.base import groupings_of, statistic_json
 from discreet.statistics.counted import ADD_UP
 
@@ -201,7 +202,7 @@ def _in_document(quote: Quote, noisy: Noisy, table: _Chunk) -> dict[str, Any]:
     ]
     columns = _columns(table.labels, table.rows, table.numbers)
     known = _list_sums(sums_of_counts(quote.plan, quote.beside), table.labels, quote.plan)
-    return {**known, "columns": columns, "frames": exact_totals}
+    return {**known, "columns": columns, "frames": exact_totals, **measured_json(quote, noisy)}
 
 
 def _list_sums(sums: PublicSums, labels: Sequence[LabelColumn], plan: Plan, own: Sequence[Group] = ()) -> dict[str, Any]:

@@ -38,9 +38,9 @@ def consistent(release: Release, statistic: str | None = None) -> pl.DataFrame:
     * counts, and the bins of a histogram: `<name>_consistent`, non-negative integers near the published counts in least
       squares, whose sums are the exact totals and the public number of rows, or at most these;
     * shares: `share_consistent`, which add up to 1; if the release has counts of rows, the shares of the consistent counts;
-    * one of several tables of `tables`: `count_whole`, non-negative integers near `count_consistent`, the least-squares
-      estimate in which the tables agree. The integers also agree in the number of rows of every group that two tables share,
-      and of combinations of groups if such integers are found.
+    * one of several tables of `tables` or `agreeing_tables`: `count_whole`, non-negative integers near `count_consistent`,
+      the least-squares estimate in which the tables agree, or near the counts, which agree. The integers also agree in the
+      number of rows of every group that two tables share, and of combinations of groups if such integers are found.
 
     Args:
         release: with at least one count, share, histogram or table of counts.
@@ -97,6 +97,12 @@ class _View:
     column: str
 
     @property
+    def agrees(self) -> bool:
+        """True if the numbers of several tables were made to agree."""
+        columns = [one["name"] for one in self.source["columns"]]
+        return self.line["statistic"] == "agreeing_tables" or "count_consistent" in columns
+
+    @property
     def numbers(self) -> NDArray[Any]:
         """The numbers that a view starts from: the least-squares estimate where there is one, else what was published."""
         columns = {one["name"]: one["values"] for one in self.source["columns"]}
@@ -111,7 +117,7 @@ def _views(document: Mapping[str, Any]) -> Iterator[_View]:
     for line in document["statistics"]:
         if line["statistic"] in {"count", "share"}:
             yield _View(line["name"], line, 0, 0, document, line["name"])
-        elif line["statistic"] in {"histogram", "tables"}:
+        elif line["statistic"] in {"histogram", "tables", "agreeing_tables"}:
             tables = len(line.get("tables", (None,)))
             for place, frame in zip(range(tables), frames, strict=False):
                 yield _View(frame["name"], line, place, tables, frame, "count")
@@ -135,7 +141,7 @@ def _frame_with(release: Release, view: _View, values: NDArray[Any]) -> pl.DataF
     labels = len(release.document["plan"]["group_by"]) if not view.tables else frame.columns.index("count")
     agreeing = ["count_consistent"] if view.tables and "count_consistent" in frame.columns else []
     shown = frame.select(*frame.columns[:labels], view.column, *agreeing)
-    name = "count_whole" if agreeing else f"{view.column}_consistent"
+    name = "count_whole" if agreeing or view.line["statistic"] == "agreeing_tables" else f"{view.column}_consistent"
     while name in shown.columns:
         name += "_view"
     return shown.with_columns(pl.Series(name, values.tolist(), dtype=pl.Float64 if values.dtype.kind == "f" else pl.Int64))
@@ -218,7 +224,7 @@ def _reconcile(views: Sequence[_View]) -> dict[str, NDArray[np.int64]]:
     for view in sorted(views, key=lambda one: len(one.numbers)):
         together: list[Constraint] = []
         single: list[Constraint] = []
-        if any(column["name"] == "count_consistent" for column in view.source["columns"]):
+        if view.agrees:
             for other in done:
                 shared = _find_shared(view, other)
                 together.append(_margin(view, other, found[other.name], shared))

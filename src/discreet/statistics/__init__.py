@@ -1,5 +1,6 @@
 """The statistics of each group, and the estimates with intervals from noisy answers: one file for one statistic.
 
+* `agreeing_tables`: The numbers of rows in several tables that agree, from noisy effects, each cell with its own interval
 * `base`: The base of every statistic: a kind of question with its words, checks and queries, and the recipe of its
   estimate
 * `coefficients`: From the noisy moments of features to the coefficients of a regression, in the units of their columns
@@ -22,6 +23,7 @@
 * `counts`: The number of rows, or of rows whose column is not null
 * `designs`: Sampling designs: how the error of the draw follows from the weighted file, and in which words that is said
 * `dispersion`: The variance as one number with noise of its own, where the number of rows is public
+* `effects`: Tables that are put together from the noisy answers of their effects
 * `estimate`: Values with their intervals, and the range of a quotient over a box: what several statistics are made of
 * `covariance`: The covariance of two columns, over the rows in which both are known: never NaN and always within what is
   possible
@@ -80,6 +82,7 @@ from typing import TYPE_CHECKING
 from discreet.exact.on_demand import on_demand
 
 if TYPE_CHECKING:
+    from discreet.statistics.agreeing_tables import AgreeingTables, agreeing_tables
     from discreet.statistics.base import Kind, Statistic, outputs, statistic_json
     from discreet.statistics.correlation import Correlation, correlation
     from discreet.statistics.count_tables import Tables, tables
@@ -102,6 +105,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "STATISTICS",
+    "AgreeingTables",
     "Correlation",
     "Count",
     "Covariance",
@@ -123,6 +127,7 @@ __all__ = [
     "WeightedRatio",
     "WeightedShare",
     "WeightedSum",
+    "agreeing_tables",
     "correlation",
     "count",
     "covariance",
@@ -150,6 +155,7 @@ if not TYPE_CHECKING:
     __getattr__ = on_demand(
         __name__,
         {
+            "agreeing_tables": ("AgreeingTables", "agreeing_tables"),
             "base": ("Kind", "Statistic", "outputs", "statistic_json"),
             "correlation": ("Correlation", "correlation"),
             "count_tables": ("Tables", "tables"),

@@ -316,6 +316,7 @@ class Asked:
         every: the number of rows of all cells together, None where it is private or not every row counts.
         known: the answer of a query that counts rows, where it is public; else None.
         originals: what is asked of the table as recorded; None where nothing is.
+        totals: the columns of each table of exact totals that is published alongside.
     """
 
     facts: TableFacts
@@ -323,6 +324,7 @@ class Asked:
     every: int | None
     known: Callable[[Query], Counted | None]
     originals: Originals | None
+    totals: tuple[frozenset[str], ...]
 
     def twin(self, column: str | None) -> Twin | None:
         """The names of the column, if the steps change it and it is asked for as recorded."""

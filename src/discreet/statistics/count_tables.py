@@ -49,7 +49,17 @@ from discreet.statistics.recipe import (
     noise_statements,
 )
 
-__all__ = ["Tables", "TablesRecipe", "group_facts", "tables", "tables_apart", "tables_recipe"]
+__all__ = [
+    "OwnTables",
+    "Tables",
+    "TablesRecipe",
+    "given_groupings",
+    "group_facts",
+    "tables",
+    "tables_apart",
+    "tables_recipe",
+    "written_groupings",
+]
 
 _LEAST_VARIANCE = 1e-200
 
@@ -63,13 +73,23 @@ def tables(*groupings: Sequence[str | Bins], weight: Amount = 1) -> Statistic:
     Raises:
         PlanError: no grouping, an empty one, or one that is given twice.
     """
+    return Statistic(Tables(given_groupings("tables", groupings)), None, "tables", check_weight(weight))
+
+
+def given_groupings(word: str, groupings: Sequence[Sequence[str | Bins]]) -> tuple[tuple[str | Bins, ...], ...]:
+    """The groupings as they were given, each a list of columns or bins.
+
+    Raises:
+        PlanError: no grouping, an empty one, or something else.
+    """
     asked = tuple(tuple(grouping) if isinstance(grouping, list | tuple) else () for grouping in groupings)
     if not asked or not all(asked) or not all(isinstance(by, str | Bins) for grouping in asked for by in grouping):
-        raise PlanError('tables(): must name different lists of columns or bins, such as tables(["a", "b"], ["a", "c"])')
-    return Statistic(Tables(asked), None, "tables", check_weight(weight))
+        raise PlanError(f'{word}(): must name different lists of columns or bins, such as {word}(["a", "b"], ["a", "c"])')
+    return asked
 
 
-def _groupings(value: Written) -> Sequence[Any]:
+def written_groupings(value: Written) -> Sequence[Any]:
+    """The groupings in a plan file."""
     return [[item.group() for item in grouping.items()] for grouping in value.items()]
 
 
@@ -81,7 +101,7 @@ class OwnTables:
 
     def groupings(self, one: Statistic) -> tuple[tuple[Group, ...], ...]:
         found = []
-        for grouping in _kind_of(one).tables:
+        for grouping in _tables_of(one):
             groups = tuple(group for group in grouping if isinstance(group, CategoryGroup | BinGroup))
             if len(groups) < len(grouping):
                 raise InternalError(f"statistic '{one.name}' has groups that were not checked")
@@ -92,22 +112,23 @@ class OwnTables:
         self, one: Statistic, check: Callable[[str | Bins | Group], Group], facts: TableFacts, *, grouped: bool
     ) -> Statistic:
         if grouped:
-            raise PlanError("tables(): names its own groups; ask for it with table.agg(…), without group_by")
+            raise PlanError(f"{one.kind.word}(): names its own groups; ask for it with table.agg(…), without group_by")
         found = []
-        for grouping in _kind_of(one).tables:
+        for grouping in _tables_of(one):
             groups = tuple(map(check, grouping))
             if len({group.column for group in groups}) < len(groups):
-                raise PlanError("tables(): a grouping names a column twice")
+                raise PlanError(f"{one.kind.word}(): a grouping names a column twice")
             found.append(groups)
         if len(set(found)) < len(found):
-            raise PlanError("tables(): must name different lists of columns; one of them is given twice")
-        return replace(one, kind=Tables(tuple(found)))
+            raise PlanError(f"{one.kind.word}(): must name different lists of columns; one of them is given twice")
+        kind: Any = one.kind
+        return replace(one, kind=replace(kind, tables=tuple(found)))
 
     def outputs(self, one: Statistic) -> tuple[str, ...]:
         return ()
 
     def to_json(self, one: Statistic) -> dict[str, object]:
-        return {"tables": [[group_facts(group) for group in grouping] for grouping in _kind_of(one).tables]}
+        return {"tables": [[group_facts(group) for group in grouping] for grouping in _tables_of(one)]}
 
     def places(self, one: Statistic, facts: TableFacts) -> int:
         return sum(prod(len(group_labels(group, facts)) for group in groups) for groups in self.groupings(one))
@@ -116,11 +137,12 @@ class OwnTables:
         return f"take fewer groups, at most {room.most} in all its tables"
 
 
-def _kind_of(one: Statistic) -> Tables:
+def _tables_of(one: Statistic) -> tuple[tuple[str | Bins | Group, ...], ...]:
     kind: Any = one.kind
-    if not isinstance(kind, Tables):
+    found: tuple[tuple[str | Bins | Group, ...], ...] | None = getattr(kind, "tables", None)
+    if found is None:
         raise InternalError(f"statistic '{one.name}' has no tables")
-    return kind
+    return found
 
 
 def group_facts(group: object) -> dict[str, object]:
@@ -138,7 +160,9 @@ class Tables:
 
     word: ClassVar = "tables"
     noun: ClassVar = "Tables"
-    keys: ClassVar = Keys(_groupings, {}, {}, lacks='needs lists of columns: write { tables = [["a", "b"], ["a", "c"]] }')
+    keys: ClassVar = Keys(
+        written_groupings, {}, {}, lacks='needs lists of columns: write { tables = [["a", "b"], ["a", "c"]] }'
+    )
     view: ClassVar = UNBIASED
     possible: ClassVar[Possible] = staticmethod(count_value)
     counts: ClassVar = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from discreet.statistics.agreeing_tables import AgreeingTables
 from discreet.statistics.base import Kind
 from discreet.statistics.correlation import Correlation
 from discreet.statistics.correlations import Correlations
@@ -49,6 +50,7 @@ STATISTICS: tuple[type[Kind], ...] = (
     Quantiles,
     Histogram,
     Tables,
+    AgreeingTables,
 )
 """Those of rows. The law tests go through this tuple; plan files, pages and the command line read it."""
 

@@ -6,6 +6,7 @@ a row adds the sensitivity follows without looking at any row.
 
 * `base`: The base of every query: how far a row can change it, what it reads, how the cube answers it, what it is called
 * `counts`: Counts: of rows, of rows that are not null or are null, and of rows by further groups
+* `effects`: Effects of tables of counts: the interactions of exactly these groups, as whole numbers
 * `originals`: Sums that tell a prepared column from the column as recorded: what a clamp cuts off, and what is imputed
 * `pairs`: Sums over pairs of columns: of products, of the values or squares of one where the other is known, and of rows
 * `persons`: Totals over persons: how many there are in each cell, and their rows, each person with a weight that is bounded
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 from discreet.cube.queries.base import Query, Row, scan_of
 from discreet.cube.queries.counts import CountedRows, NonNullCount, NullCount, RowCount, RowCounts, TableCounts
+from discreet.cube.queries.effects import EffectCounts
 from discreet.cube.queries.originals import Excess, ImputedSum
 from discreet.cube.queries.pairs import Factor, PairSum
 from discreet.cube.queries.persons import PersonTotal
@@ -33,6 +35,7 @@ __all__ = [
     "Contrast",
     "CountedRows",
     "Dispersion",
+    "EffectCounts",
     "Excess",
     "Factor",
     "ImputedSum",
@@ -74,5 +77,6 @@ QUERIES: tuple[type[Query], ...] = (
     Excess,
     ImputedSum,
     VectorSum,
+    EffectCounts,
 )
 """All queries of rows. The law tests go through this tuple; those of persons have a law of their own."""

@@ -18,5 +18,6 @@
   convolve
 * `scalar`: Exact integer noise: discrete Laplace, discrete Gaussian, rounded Gaussian and geometric arrays
 * `sums`: The law of a sum of independent noises a₁Y₁ + … + a_mY_m, for intervals of differences, totals and tree sums
+* `weighted`: The sum of many independent noises with rational weights: a half-width in closed form
 * `tables`: Block envelopes: an immutable table from which a law is drawn exactly (docs/proofs/noise.md, Lemma D)
 """

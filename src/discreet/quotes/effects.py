@@ -1,0 +1,140 @@
+"""The effects of a request: what one row does to all of them together, and how they divide their part of the spend.
+
+Each effect is a query with its own noise. What they cost together is the largest sum over the changes of one row, found
+exactly, and less than the sum of what each costs at its worst (docs/proofs/effects.md, "Charge").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from discreet.cube.queries import EffectCounts, Query
+from discreet.domain.groups import Group
+from discreet.domain.origins import covers
+from discreet.mechanisms import Sensitivity
+from discreet.mechanisms.effect_costs import Changes, Cost, best_precisions, cost_of
+from discreet.mechanisms.effects import Axes, Effects
+from discreet.privacy.measures import Target
+from discreet.quotes.one_row import row_of
+from discreet.quotes.persons import weighting_for
+
+if TYPE_CHECKING:
+    from discreet.quotes.primitives import Asked
+
+__all__ = ["Together", "divide_effects", "is_gaussian", "together_of"]
+
+_PARTS = 1 << 24  # shares are whole multiples of 1 over this, for short fractions
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """The effects of a request.
+
+    Args:
+        asked: the request.
+        queries: its effects.
+    """
+
+    asked: Asked
+    queries: tuple[EffectCounts, ...]
+
+    @cached_property
+    def _axes(self) -> tuple[Group, ...]:
+        return tuple(dict.fromkeys(group for query in self.queries for group in query.groups))
+
+    @cached_property
+    def _parts(self) -> tuple[Axes, ...]:
+        """The axes of each query, ascending."""
+        return tuple(tuple(sorted(map(self._axes.index, query.groups))) for query in self.queries)
+
+    @cached_property
+    def _effects(self) -> Effects:
+        levels = {group: size for query in self.queries for group, size in zip(query.groups, query.levels, strict=True)}
+        return Effects(tuple(levels[group] for group in self._axes), self._parts)
+
+    @cached_property
+    def _changes(self) -> Changes:
+        """What one row can do; beside exact totals rows are matched by any one table of them (V3 of semi-dp)."""
+        row, space = row_of(self.asked), self.asked.space
+        if space is None:
+            return Changes(appears=row.neighbours.appears, leaves=row.skipped)
+        kept = tuple(dict.fromkeys(map(self._kept, space.tables))) or ((),)
+        rows = space.beside.adjacency.a
+        return Changes(appears=row.neighbours.appears, leaves=row.skipped, kept=kept, rows=rows)
+
+    def _kept(self, table: frozenset[str]) -> Axes:
+        """The axes in which rows agree that agree in the columns of a table of totals."""
+        schema = self.asked.plan.schema
+        known = (
+            group.column in table or (group.column in schema.columns and covers(table, (group.column,), schema))
+            for group in self._axes
+        )
+        return tuple(axis for axis, one in enumerate(known) if one)
+
+    def cost(self, sensitivities: Sequence[Sensitivity], shares: Sequence[Fraction]) -> Cost:
+        """What the effects cost together under Gaussian noise that gives each its share at its own sensitivity.
+
+        The noise of query a has the variance Δ_a²/(share · μ²), of its unit; so its precision is share · unit²/Δ_a².
+        """
+        each = zip(self.queries, sensitivities, shares, strict=True)
+        precisions = [share * query.unit**2 / one.l2_squared for query, one, share in each]
+        return cost_of(self._effects, precisions, self._changes)
+
+    def divide(self, weights: Mapping[Query, Fraction], sensitivities: Sequence[Sensitivity]) -> dict[Query, Fraction]:
+        """The weights of the effects, divided anew: least is the sum of the variances of all cells.
+
+        A recipe weighs them for Gaussian noise and a row that appears: by √(v p), p the energy and v what the variance of
+        the effect adds to that sum. So v is the square of that over p.
+        """
+        every = sum((weights[query] for query in self.queries), Fraction(0))
+        energies = [float(self._effects.energy(part)) for part in self._parts]
+        wanted = [float(weights[query] / every) ** 2 / p for query, p in zip(self.queries, energies, strict=True)]
+        precisions = best_precisions(self._effects, tuple(wanted), self._changes)
+        each = zip(self.queries, sensitivities, precisions, strict=True)
+        shares = [t * one.l2_squared / query.unit**2 for query, one, t in each]
+        return self._weights(every, shares)
+
+    def divide_laplace(
+        self, weights: Mapping[Query, Fraction], sensitivities: Sequence[Sensitivity]
+    ) -> dict[Query, Fraction]:
+        """The same for Laplace noise, whose scale is Δ₁ over the share of ε: best is a share ∝ (v Δ₁²/unit²)^(1/3)."""
+        every = sum((weights[query] for query in self.queries), Fraction(0))
+        shares = []
+        for query, part, one in zip(self.queries, self._parts, sensitivities, strict=True):
+            wanted = float(weights[query] / every) ** 2 / float(self._effects.energy(part))
+            shares.append((wanted * float(Fraction(one.l1, query.unit)) ** 2) ** (1 / 3))
+        return self._weights(every, shares)
+
+    def _weights(self, every: Fraction, shares: Sequence[float]) -> dict[Query, Fraction]:
+        total = sum(shares)
+        short = [max(1, round(one / total * _PARTS)) for one in shares]
+        return {query: every * Fraction(one, sum(short)) for query, one in zip(self.queries, short, strict=True)}
+
+
+def together_of(asked: Asked, queries: Sequence[Query]) -> Together | None:
+    """The effects among some queries; None where there is none."""
+    found = tuple(query for query in queries if isinstance(query, EffectCounts))
+    return Together(asked, found) if found else None
+
+
+def divide_effects(
+    asked: Asked, weights: dict[Query, Fraction], sensitivity: Callable[[Query], Sensitivity], target: Target
+) -> dict[Query, Fraction]:
+    """The weights, those of effects divided so that the variances of the cells of their tables add up to the least."""
+    together = together_of(asked, tuple(weights))
+    if together is None:
+        return weights
+    known = [sensitivity(query) for query in together.queries]
+    if not all(one.l1 for one in known):
+        return weights  # the request is refused: something in it is public already
+    divide = together.divide if is_gaussian(target) else together.divide_laplace
+    return weights | divide(weights, known)
+
+
+def is_gaussian(target: Target) -> bool:
+    """True if a guarantee costs by the square of ‖·‖₂."""
+    return weighting_for(target) == "squares"

@@ -1,0 +1,203 @@
+"""The measured integers of agreeing tables: what a document holds of them, and the tables recomputed from them alone.
+
+A reader needs no data and no plan: the integers, the noise behind each and the axes say every cell and every interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.cube.cells import Integers
+from discreet.domain.groups import Group, printed_labels
+from discreet.errors import ArgumentError, InternalError
+from discreet.exact.numbers import exact, text
+from discreet.mechanisms.effects import Axes, Effects
+from discreet.noise.single.laws import DiscreteLaplace, Law, RoundedGaussian
+from discreet.quotes.quote import Line, Quote
+from discreet.releases.assemble import Noisy, answers_of
+from discreet.releases.document import Release
+from discreet.statistics.agreeing_tables import AgreeingRecipe, ends_of
+from discreet.statistics.counted import APART
+from discreet.statistics.effects import MeasuredEffect, cells_of, error_of
+
+__all__ = ["Verified", "measured_json", "verify"]
+
+_LAWS: Mapping[str, tuple[str, type[RoundedGaussian] | type[DiscreteLaplace]]] = {
+    "rounded Gaussian": ("variance", RoundedGaussian),
+    "discrete Laplace": ("scale", DiscreteLaplace),
+}
+
+
+def measured_json(quote: Quote, noisy: Noisy) -> dict[str, Any]:
+    """The measured integers of the agreeing tables of a release, as its document holds them."""
+    found = [_block(quote, line, line.recipe, noisy) for line in quote.lines if isinstance(line.recipe, AgreeingRecipe)]
+    return {"measured": found} if found else {}
+
+
+def _block(quote: Quote, line: Line, recipe: AgreeingRecipe, noisy: Noisy) -> dict[str, Any]:
+    answers = answers_of(quote, line, noisy)
+    places = {one.asked: place for place, one in enumerate(quote.measured)}
+    effects = [
+        {
+            "axes": list(part),
+            "times": one.times,
+            "noise": places[recipe.parts[part]] if part in recipe.noisy else None,
+            "values": one.values.ravel().tolist() if one.values is not None else [],
+        }
+        for part, one in recipe.measured(answers).items()
+    ]
+    groups = [recipe.group(axis) for axis in range(len(recipe.alive))]
+    axes = [_axis(quote, group, alive) for group, alive in zip(groups, recipe.alive, strict=True)]
+    return {
+        "statistic": line.statistic.name,
+        "level": text(line.level),
+        "axes": axes,
+        "tables": [list(table) for table in recipe.axes],
+        "effects": effects,
+    }
+
+
+def _axis(quote: Quote, group: Group, alive: Sequence[int]) -> dict[str, Any]:
+    labels = [list(printed_labels(group, name, quote.plan.facts)) for name in group.names]
+    return {"column": group.column, "labels": labels, "alive": list(alive)}
+
+
+# Recomputed -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What was recomputed from the measured integers of a release, and found equal.
+
+    Args:
+        tables: how many tables.
+        cells: how many of their cells, each with both ends of its interval.
+        sums: how many sums of cells are equal to exact totals and public numbers of rows, as fractions.
+    """
+
+    tables: int
+    cells: int
+    sums: int
+
+    def __str__(self) -> str:
+        if not self.tables:
+            return "the digest fits; the release has no agreeing tables, whose cells follow from measured integers"
+        return (
+            f"the digest fits; {self.tables:,} tables with {self.cells:,} cells and their intervals follow from the "
+            f"measured integers, and {self.sums:,} of their sums are exactly the public ones"
+        )
+
+
+def verify(release: Release) -> Verified:
+    """All cells and intervals of the agreeing tables are what follows from the measured integers of the document.
+
+    Everything that is used is in the document: nobody has to trust the program that wrote it, or to see its source.
+
+    Raises:
+        ArgumentError: a number differs; the message names its table. Or the document was made up.
+    """
+    document = release.document
+    found = [_verify(block, document) for block in document.get("measured", ())]
+    return Verified(*(sum(one) for one in zip(*found, strict=True))) if found else Verified(0, 0, 0)
+
+
+def _verify(block: Mapping[str, Any], document: Mapping[str, Any]) -> tuple[int, int, int]:
+    """The numbers of tables, cells and sums of one statistic that were compared."""
+    try:
+        own = _frames_of(block, document)
+        effects, measured = _read(block, document["noise"])
+        tables, level = [tuple(table) for table in block["tables"]], exact(block["level"], "level")
+        values = cells_of(effects, tables, measured)
+        halves = [error_of(effects, table, measured, level) for table in tables]
+        found = [
+            _recompute([block["axes"][axis] for axis in table], frame, *one, half)
+            for table, frame, one, half in zip(tables, own, values, halves, strict=True)
+        ]
+    except (KeyError, ValueError, TypeError, IndexError, InternalError):
+        raise ArgumentError("release: its measured integers cannot be read; discreet did not write it") from None
+    sums = sum(_check(frame, *one) for frame, one in zip(own, found, strict=True))
+    return len(tables), sum(len(frame["columns"][0]["values"]) for frame in own), sums
+
+
+def _frames_of(block: Mapping[str, Any], document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The frames of the statistic of a block, in their order: statistics have theirs one after the other."""
+    start = 0
+    for line in document["statistics"]:
+        many = len(line.get("tables", (None,) if line["statistic"] == "histogram" else ()))
+        if line["name"] == block["statistic"]:
+            return list(document["frames"][start : start + many])
+        start += many
+    raise KeyError
+
+
+def _read(block: Mapping[str, Any], noise: Sequence[Mapping[str, str]]) -> tuple[Effects, dict[Axes, MeasuredEffect]]:
+    sizes = tuple(len(axis["alive"]) for axis in block["axes"])
+    measured = {}
+    for one in block["effects"]:
+        part = tuple(one["axes"])
+        values: Integers = np.array(one["values"], dtype=np.object_).reshape([sizes[axis] for axis in part])
+        law = None if one["noise"] is None else _law(noise[one["noise"]])
+        measured[part] = MeasuredEffect(values, one["times"], law)
+    return Effects(sizes, tuple(measured)), measured
+
+
+def _law(written: Mapping[str, str]) -> Law:
+    key, law = _LAWS[written["noise"]]
+    return law(exact(written[key], key))
+
+
+def _recompute(
+    axes: Sequence[Mapping[str, Any]], frame: Mapping[str, Any], values: Integers, denominator: int, half: Fraction
+) -> tuple[dict[str, list[float]], Integers, int]:
+    """The columns of a frame as they follow from its cells, and the numerators of these; 0 where nobody can be."""
+    sizes, there = [len(axis["labels"][0]) for axis in axes], np.ix_(*(axis["alive"] for axis in axes))
+    places, found = _places(axes, frame["columns"]), {}
+    for name, one in zip(("count", "count_low", "count_high"), ends_of(values, denominator, half), strict=True):
+        whole = np.zeros(sizes)
+        whole[there] = one
+        found[name] = whole.ravel()[places].tolist()
+    every: Integers = np.zeros(sizes, dtype=np.object_)
+    every[there] = values
+    return found, every.ravel()[places], denominator
+
+
+def _check(frame: Mapping[str, Any], found: Mapping[str, list[float]], values: Integers, denominator: int) -> int:
+    """Compares a frame with its recomputed cells, and its public sums as fractions; how many of these there are.
+
+    Raises:
+        ArgumentError: they differ.
+    """
+    columns = {one["name"]: one["values"] for one in frame["columns"]}
+    for name, numbers in found.items():
+        if numbers != columns.get(name):
+            raise ArgumentError(f"release: '{name}' of '{frame['name']}' does not follow from the measured integers")
+    # Totals of some groups alone are no effects, and the document says that the counts do not match them.
+    sums = () if frame.get("totals") == APART["totals"] else frame.get("known_sums", ())
+    return sum(_check_sum(frame, one, values, denominator) for one in sums)
+
+
+def _check_sum(frame: Mapping[str, Any], one: Mapping[str, Any], values: Integers, denominator: int) -> int:
+    labels = np.zeros(len(values), np.int64) if one["labels"] is None else np.array(one["labels"], np.int64)
+    sums: Integers = np.zeros(len(one["totals"]), dtype=np.object_)
+    np.add.at(sums, labels[labels >= 0], values[labels >= 0])
+    if (sums != np.array(one["totals"], dtype=np.object_) * denominator).any():
+        raise ArgumentError(f"release: sums of '{frame['name']}' are not the public ones")
+    return len(sums)
+
+
+def _places(axes: Sequence[Mapping[str, Any]], columns: Sequence[Mapping[str, Any]]) -> list[int]:
+    """The position of each printed row of a frame among all its cells, from its labels."""
+    start, sizes = 0, [len(axis["labels"][0]) for axis in axes]
+    places = [0] * len(columns[0]["values"])
+    for axis, size in zip(axes, sizes, strict=True):
+        named = columns[start : start + len(axis["labels"])]
+        known = {labels: place for place, labels in enumerate(zip(*axis["labels"], strict=True))}
+        own = (known[one] for one in zip(*(column["values"] for column in named), strict=True))
+        places = [place * size + one for place, one in zip(places, own, strict=True)]
+        start += len(named)
+    return places

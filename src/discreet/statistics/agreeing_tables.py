@@ -1,0 +1,302 @@
+"""The numbers of rows in several tables that agree: unbiased counts from noisy effects, each cell with its own interval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.cube.cells import Integers
+from discreet.cube.queries import EffectCounts, Query, RowCount, TableCounts
+from discreet.domain.groups import Bins, Group, group_labels, is_complete
+from discreet.domain.steps import TableFacts
+from discreet.errors import PlanError
+from discreet.exact.numbers import Amount, float_up
+from discreet.mechanisms import Sensitivity, law_of_cell
+from discreet.mechanisms.effects import Axes, Effects, effects_of
+from discreet.statistics.base import (
+    UNBIASED,
+    Asked,
+    Completed,
+    Extended,
+    Free,
+    Keys,
+    Reads,
+    Room,
+    Shape,
+    Statistic,
+    groupings_of,
+)
+from discreet.statistics.common import NoColumn, check_weight, title
+from discreet.statistics.count_tables import OwnTables, given_groupings, written_groupings
+from discreet.statistics.counted import ADD_UP, APART, PUBLISHED, PublicCells
+from discreet.statistics.effects import MeasuredEffect, cells_of, error_of, parts_of
+from discreet.statistics.estimate import Estimate
+from discreet.statistics.possible import Possible, count_value
+from discreet.statistics.recipe import Answers, Counted, CountTable, GroupSize, Noises, Statements
+
+__all__ = ["AgreeingRecipe", "AgreeingTables", "agreeing_tables"]
+
+Floats = NDArray[np.float64]
+
+_PARTS = 1 << 24  # parts of the weight are whole multiples of 1 over this, for short fractions
+
+
+def agreeing_tables(*groupings: Sequence[str | Bins], weight: Amount = 1) -> Statistic:
+    """The numbers of rows by each of the groupings, in tables that agree in everything that two of them say.
+
+    Every table is a frame of its own. What is measured are the *effects*, the interactions of each set of columns, each once
+    for all tables, with shares that give the least sum of the variances of all cells. Each cell gets the unbiased estimate
+    from them and an interval of its own; sums of cells that mean the same are equal in all tables, and equal to exact totals
+    that are published alongside. The estimates are no whole numbers; the measured integers are in the release too.
+
+    Every row has to be in one group of each grouping: bins must cover their column.
+
+    Raises:
+        PlanError: no grouping, an empty one, or one that is given twice.
+    """
+    return Statistic(AgreeingTables(given_groupings("agreeing_tables", groupings)), None, "tables", check_weight(weight))
+
+
+@dataclass(frozen=True, slots=True)
+class CompleteTables:
+    """Tables in each of which every row is in one group: bins that leave values out are refused."""
+
+    own: OwnTables
+    one_number: bool = False
+
+    def groupings(self, one: Statistic) -> tuple[tuple[Group, ...], ...]:
+        return self.own.groupings(one)
+
+    def prepare(
+        self, one: Statistic, check: Callable[[str | Bins | Group], Group], facts: TableFacts, *, grouped: bool
+    ) -> Statistic:
+        found = self.own.prepare(one, check, facts, grouped=grouped)
+        for groups in self.groupings(found):
+            for group in groups:
+                if not is_complete(group, facts):
+                    raise PlanError(
+                        f"agreeing_tables(): bins('{group.column}') leave values out, and tables can only agree about all "
+                        "rows; let the bins cover the column, clamp it to them, or ask for tables(…)"
+                    )
+        return found
+
+    def outputs(self, one: Statistic) -> tuple[str, ...]:
+        return ()
+
+    def to_json(self, one: Statistic) -> dict[str, object]:
+        return self.own.to_json(one)
+
+    def places(self, one: Statistic, facts: TableFacts) -> int:
+        return self.own.places(one, facts)
+
+    def advice(self, one: Statistic, room: Room) -> str:
+        return self.own.advice(one, room)
+
+
+@dataclass(frozen=True, slots=True)
+class AgreeingTables:
+    """The numbers of rows in several tables that agree, each a frame of its own."""
+
+    tables: tuple[tuple[str | Bins | Group, ...], ...]
+
+    word: ClassVar = "agreeing_tables"
+    noun: ClassVar = "Agreeing tables"
+    keys: ClassVar = Keys(
+        written_groupings, {}, {}, lacks='needs lists of columns: write { agreeing_tables = [["a", "b"], ["a", "c"]] }'
+    )
+    view: ClassVar = UNBIASED
+    possible: ClassVar[Possible] = staticmethod(count_value)
+    counts: ClassVar = False
+    reads: ClassVar[Reads] = NoColumn()
+    shape: ClassVar[Shape] = CompleteTables(OwnTables())
+    completed: ClassVar[tuple[Completed, ...]] = ()
+    extended: ClassVar[tuple[Extended, ...]] = ()
+
+    @staticmethod
+    def of(*columns: Any, **options: Any) -> Statistic:
+        return agreeing_tables(*columns, **options)
+
+    @staticmethod
+    def title(shown: Mapping[str, Any], part: str) -> str:
+        return title(part or AgreeingTables.noun, shown)
+
+    def span(self, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
+        # In units of an effect: ‖E e_x‖₁ ≤ 2^d, and ‖E(e_x - e_y)‖² ≤ 2.
+        most = 1 << max(map(len, groupings_of(one)))
+        return free.of_moves((2 * most, 2), (2 * most, 2), (most, 1))
+
+    def recipe(self, one: Statistic, asked: Asked) -> AgreeingRecipe:
+        return recipe_of(groupings_of(one), asked)
+
+
+def recipe_of(groupings: Sequence[tuple[Group, ...]], asked: Asked) -> AgreeingRecipe:
+    """The effects of the tables: those that follow from what is public, and the others, which get noise."""
+    axes = tuple(dict.fromkeys(group for by in groupings for group in by))
+    sizes = {group: len(group_labels(group, asked.facts)) for group in axes}
+    alive = tuple(_alive(group, sizes[group], asked) for group in axes)
+    tables = tuple(tuple(map(axes.index, by)) for by in groupings)
+    effects = effects_of([len(one) for one in alive], tables)
+    every: dict[Axes, EffectCounts] = {}
+    known: dict[Axes, Counted] = {}
+    for part in effects.parts:
+        by = tuple(axes[axis] for axis in part)
+        every[part] = EffectCounts(by, tuple(sizes[group] for group in by), tuple(alive[axis] for axis in part))
+        found = asked.known(every[part].table if part else RowCount())
+        if found is not None:
+            known[part] = found
+    counts = tuple(TableCounts(by, tuple(sizes[group] for group in by)) for by in groupings)
+    told = tuple(_told(by, table, effects, known, asked) for by, table in zip(groupings, tables, strict=True))
+    return AgreeingRecipe(counts, tables, told, effects, alive, every, known)
+
+
+def _told(
+    by: Sequence[Group], table: Axes, effects: Effects, known: Mapping[Axes, Counted], asked: Asked
+) -> Mapping[str, str]:
+    """The words for a table beside exact totals: it has them where all its effects of their columns are public."""
+    if all(part in known for part in parts_of(effects, table)):
+        return PUBLISHED
+    named = dict(zip(table, by, strict=True))
+    listed = [tuple(axis for axis in table if named[axis].column in columns) for columns in asked.totals]
+    return {"totals": ADD_UP} if all(part in known for one in listed for part in parts_of(effects, one)) else APART
+
+
+def _alive(group: Group, size: int, asked: Asked) -> tuple[int, ...]:
+    """The groups that can have rows, as far as published totals of this one column say; all of them where none do."""
+    found = asked.known(TableCounts((group,), (size,)))
+    counts = found.structure.counts() if isinstance(found, PublicCells) else None
+    there = tuple(np.flatnonzero(counts).tolist()) if counts is not None else ()
+    return there or tuple(range(size))
+
+
+@dataclass(frozen=True, eq=False)
+class AgreeingRecipe:
+    """Tables from effects.
+
+    Args:
+        asked: the tables.
+        axes: for each the axes of `effects`, in the order of its groups.
+        words: for each what a document says of its counts beside exact totals.
+        effects: the effects of all tables, over the levels that can have rows.
+        alive: for each axis the positions of these levels.
+        parts: the query of each effect.
+        known: the counts behind those that follow from what is public; the others get noise.
+    """
+
+    whole: ClassVar = False
+    asked: tuple[TableCounts, ...]
+    axes: tuple[Axes, ...]
+    words: tuple[Mapping[str, str], ...]
+    effects: Effects
+    alive: tuple[tuple[int, ...], ...]
+    parts: Mapping[Axes, EffectCounts]
+    known: Mapping[Axes, Counted]
+
+    @cached_property
+    def _cells(self) -> tuple[int, ...]:
+        return tuple(prod(self.effects.sizes[axis] for axis in table) for table in self.axes)
+
+    def group(self, axis: int) -> Group:
+        """The group of an axis."""
+        found = zip(self.asked, self.axes, strict=True)
+        return next(query.groups[axes.index(axis)] for query, axes in found if axis in axes)
+
+    @cached_property
+    def noisy(self) -> dict[Axes, EffectCounts]:
+        """The effects that get noise."""
+        return {part: query for part, query in self.parts.items() if part not in self.known}
+
+    @cached_property
+    def queries(self) -> tuple[tuple[Query, Fraction], ...]:
+        """Each effect with √(v p): p its energy, v what its variance adds to the sum of those of all cells."""
+        wanted = dict.fromkeys(self.noisy, 0.0)
+        for table, cells in zip(self.axes, self._cells, strict=True):
+            for part in parts_of(self.effects, table):
+                if part in wanted:
+                    outside = prod(self.effects.sizes[axis] for axis in table if axis not in part)
+                    wanted[part] += cells / outside**2
+        # v is this times p.
+        sizes = {part: float(self.effects.energy(part)) * one**0.5 for part, one in wanted.items()}
+        total = sum(sizes.values())
+        short = {part: max(1, round(one / total * _PARTS)) for part, one in sizes.items()}
+        every = sum(short.values())
+        return tuple((query, Fraction(len(self.asked) * short[part], every)) for part, query in self.noisy.items())
+
+    def error(self, noises: Noises, rows: int) -> float:
+        return float_up(max(self.errors(noises), default=Fraction(0)))
+
+    def errors(self, noises: Noises) -> list[Fraction]:
+        """For each table a half-width of the noise in every cell that can have rows."""
+        behind = self.noise_behind(noises)
+        return [error_of(self.effects, table, behind, noises.level) for table in self.axes]
+
+    def widest(self, noises: Noises, size: GroupSize) -> float:
+        return self.error(noises, size.rows)
+
+    def unit(self, rows: int) -> str:
+        return ""
+
+    def accuracy(self, noises: Noises) -> str:
+        return " in the table with the widest intervals; all tables agree" if len(self.asked) > 1 else ""
+
+    def statements(self, noises: Noises) -> Statements:
+        # Each cell of each table has a sum of noises of its own.
+        return Statements({}, sum(self._cells), 1)
+
+    def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
+        return ()
+
+    def tables(self, answers: Answers) -> tuple[CountTable, ...]:
+        cells = cells_of(self.effects, self.axes, self.measured(answers))
+        halves = self.errors(answers.noises)
+        found = []
+        for query, table, told, (values, denominator), half in zip(
+            self.asked, self.axes, self.words, cells, halves, strict=True
+        ):
+            there = np.ix_(*(self.alive[axis] for axis in table))
+            numbers = [np.zeros(query.sizes) for _ in range(3)]
+            for whole, one in zip(numbers, ends_of(values, denominator, half), strict=True):
+                whole[there] = one
+            found.append(CountTable(query.groups, Estimate(*(one.ravel() for one in numbers)), None, told))
+        return tuple(found)
+
+    def measured(self, answers: Answers) -> dict[Axes, MeasuredEffect]:
+        """The public answers of all effects, with noise or without."""
+        found = self.noise_behind(answers.noises)
+        for part, query in self.noisy.items():
+            found[part] = replace(found[part], values=answers.values[query].reshape(query.levels))
+        for part, counted in self.known.items():
+            query = self.parts[part]
+            counts, _ = counted.counts(Answers(answers.noises, answers.values, slice(0, prod(query.sizes))))
+            found[part] = MeasuredEffect(query.of_counts(np.asarray(counts).reshape(query.sizes)), 1, None)
+        return found
+
+    def noise_behind(self, noises: Noises) -> dict[Axes, MeasuredEffect]:
+        """The noise behind each effect."""
+        found = {part: MeasuredEffect(None, 1, None) for part in self.known}
+        for part, query in self.noisy.items():
+            shape = noises.choose_shape(query)
+            times = shape.times if isinstance(shape, EffectCounts) else 1
+            found[part] = MeasuredEffect(None, times, law_of_cell(noises.law(query)))
+        return found
+
+    def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
+        return {}
+
+
+def ends_of(values: Integers, denominator: int, half: Fraction) -> tuple[Floats, Floats, Floats]:
+    """The nearest doubles of the cells, and the ends of their intervals, outwards."""
+    near: Floats = (values / denominator).astype(np.float64)  # integers of Python: rounded once
+    if not half:
+        return near, near, near
+    width = float_up(half)
+    # The next double below the nearest one is below the value; one step more covers the rounding of the difference.
+    low = np.nextafter(np.nextafter(near, -np.inf) - width, -np.inf)
+    high = np.nextafter(np.nextafter(near, np.inf) + width, np.inf)
+    return near, low, high
