@@ -256,3 +256,9 @@ def test_every_effect_of_a_table_is_asked_once():
         ("b", "c"),
     ]
     assert all(isinstance(one.query, EffectCounts) for one in quoted.measured)
+
+
+@pytest.mark.parametrize("lists", [("a",), ("a", "b")], ids=str)
+def test_what_would_be_advertised_is_not_less_than_one_replaced_row_costs(lists):
+    quoted, _ = beside(dp.Totals(*lists))
+    assert worst(quoted) <= 2 * float(quoted.advertised.rho) * (1 + 1e-9)

@@ -86,7 +86,7 @@ def quote_alone(
         raise PlanError("spend: is 0; spend more than 0")
     found = [_measured_for(asked, target) for target in targets]
     recipes, measured, joint = found[0] if len(found) == 1 else min(found, key=lambda one: _spread(one[1]))
-    advertised = spend if exact_totals is None else _advertise(plan, spend, measured, joint)
+    advertised = spend if exact_totals is None else _advertise(plan, spend, measured)
     lines = _lines(asked, recipes, measured)
     measured = _hold_intervals(lines, measured)
     moved = _count_moved(plan, exact_totals)
@@ -372,11 +372,14 @@ def _changes_once(asked: Asked) -> Callable[[Query], Change]:
     return change
 
 
-def _advertise(plan: Plan, spend: Budget, measured: Sequence[Measured], joint: Fraction) -> Budget:
-    """The guarantee that the same noise has for one replaced row, if nobody counts the totals. Only printed."""
+def _advertise(plan: Plan, spend: Budget, measured: Sequence[Measured]) -> Budget:
+    """The guarantee that the same noise has for one replaced row, if nobody counts the totals. Only printed.
+
+    The joint factor is about rows that keep the totals; a replaced row need not, so the costs are added up.
+    """
     inner = [_ordinary_guarantee(one) for one in measured]
     parts = zip(*(one.coordinates for one in inner), strict=True)
-    total = type(inner[0]).of_coordinates([joint * sum(part, Fraction(0)) for part in parts], sqrt_up)
+    total = type(inner[0]).of_coordinates([sum(part, Fraction(0)) for part in parts], sqrt_up)
     sampled = resampling_of(plan, None)
     if spend.pair is not None and spend.pair[1]:
         return total.as_pair(spend.pair[1], sampled)
