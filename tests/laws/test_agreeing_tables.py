@@ -106,12 +106,23 @@ def test_beside_totals_that_are_nested_the_spend_is_attained(tables, lists):
 
 
 @pytest.mark.parametrize("lists", [(("a",), ("b",)), (("a", "b"), ("b", "c")), (("a",), ("b",), ("c",))], ids=str)
-def test_beside_totals_that_cross_the_spend_is_never_exceeded(lists):
+def test_beside_totals_that_cross_the_spend_is_attained_too(lists):
     invariants = dp.Totals(*lists[0])
     for one in lists[1:]:
         invariants += dp.Totals(*one)
     quoted, a = beside(invariants, [("a", "b", "c"), ("a", "c")])
-    assert worst(quoted, kept(*lists), min(a, ROWS)) <= 1 + 1e-9
+    assert worst(quoted, kept(*lists), a, rows=a) == pytest.approx(1, rel=1e-6)
+    assert quoted.charge == "exact"
+
+
+def test_where_changes_are_too_many_a_bound_is_charged_and_said(monkeypatch):
+    """It is never too small: the bound matches rows by one of the lists."""
+    monkeypatch.setattr(effect_costs, "_listed", lambda *_: None)
+    quoted, a = beside(dp.Totals("a") + dp.Totals("b"), [("a", "b", "c"), ("a", "c")])
+    assert worst(quoted, kept(("a",), ("b",)), a) <= 1 + 1e-9
+    assert quoted.charge == "upper bound"
+    assert "upper bound" in str(quoted)
+    assert "upper bound" not in str(quote(request(dp.AddRemove()), SPEND))
 
 
 def test_beside_totals_and_a_condition_no_effect_is_free():

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.mechanisms.effects import Axes, Effects, leaving, replaced_in, worst_replacement
+from discreet.mechanisms.effects import Axes, Effects, Energies, exchanged, leaving, replaced_in, worst_replacement
 from discreet.mechanisms.shares import solve
 
 __all__ = ["Changes", "Cost", "best_precisions", "cost_of"]
@@ -24,6 +25,7 @@ _MOST_EXACT = 8  # columns: fractions up to here, then certified doubles
 _MOST_SETS = 20  # columns: 2^20 doubles
 _ROUNDS = 80
 _NEAR = 1e-6
+_MOST_ROWS = 3000  # changes that are weighed at once
 
 Floats = NDArray[np.float64]
 
@@ -37,12 +39,15 @@ class Changes:
         leaves: if it is replaced, it may count in one of both tables alone.
         kept: for each way to match rows the axes in which a replaced row agrees; one of them is enough.
         rows: a, how many rows may do so at once.
+        lists: the axes of every list of exact totals, where there are several and every row counts; their columns are among
+            the axes, so that the changes can be listed where they are few. Else none.
     """
 
     appears: bool
     leaves: bool
     kept: tuple[Axes, ...] = ((),)
     rows: int = 1
+    lists: tuple[Axes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,10 @@ def cost_of(effects: Effects, precisions: Sequence[Fraction], changes: Changes) 
     alone = sum((t * effects.energy(part) for part, t in zip(effects.parts, precisions, strict=True)), Fraction(0))
     if changes.appears:
         return Cost(changes.rows**2 * alone, (), exact=True)
+    listed = _listed(effects, changes)
+    if listed is not None:
+        sums = (sum(map(mul, precisions, one), Fraction(0)) for one in listed)
+        return Cost(max(sums, default=Fraction(0)), (), exact=True)
     found = min((_replaced_most(effects, precisions, kept) for kept in changes.kept), key=lambda one: one.most)
     if changes.leaves and alone > found.most:
         found = Cost(alone, (), exact=True)
@@ -81,7 +90,16 @@ def best_precisions(effects: Effects, weights: tuple[float, ...], changes: Chang
     if changes.appears:
         energies = np.array([float(effects.energy(part)) for part in effects.parts])
         return tuple(np.sqrt(np.array(weights) / energies))
+    listed = _listed(effects, changes)
+    if listed is not None and len(listed) <= _MOST_ROWS:
+        return tuple(solve(np.array([[float(k) for k in one] for one in listed]), np.array(weights))[0])
     return min((_cut(effects, weights, changes, kept) for kept in changes.kept), key=lambda one: one[0])[1]
+
+
+@lru_cache(maxsize=16)
+def _listed(effects: Effects, changes: Changes) -> Energies | None:
+    """The energies of all changes that keep several lists of totals; None where they are too many, or not asked for."""
+    return exchanged(effects, changes.rows, changes.lists) if changes.lists else None
 
 
 def _cut(effects: Effects, weights: tuple[float, ...], changes: Changes, kept: Axes) -> tuple[float, tuple[float, ...]]:

@@ -36,7 +36,7 @@ from discreet.plan.sizes import MOST_WHOLE_CELLS, is_large
 from discreet.privacy.coordinates import Budget, coordinates
 from discreet.privacy.measures import Target, is_budget, noise_measures
 from discreet.quotes.certainty import set_levels
-from discreet.quotes.effects import divide_effects, is_gaussian, together_of
+from discreet.quotes.effects import charge_of, divide_effects, is_gaussian, effects_among
 from discreet.quotes.one_row import Apart, Norms, bound_with_totals, differing
 from discreet.quotes.persons import step_of, weighting_for
 from discreet.quotes.primitives import Asked, recipes_of, weights_of
@@ -86,11 +86,11 @@ def quote_alone(
         raise PlanError("spend: is 0; spend more than 0")
     found = [_measured_for(asked, target) for target in targets]
     recipes, measured, joint = found[0] if len(found) == 1 else min(found, key=lambda one: _spread(one[1]))
-    advertised = spend if exact_totals is None else _advertise(plan, spend, measured)
+    advertised = spend if exact_totals is None else _advertise(asked, spend, measured, joint)
     lines = _lines(asked, recipes, measured)
     measured = _hold_intervals(lines, measured)
-    moved = _count_moved(plan, exact_totals)
-    return Quote(plan, spend, moved, measured, lines, exact_totals, advertised, joint, expect)
+    moved, charge = _count_moved(plan, exact_totals), charge_of(asked, measured)
+    return Quote(plan, spend, moved, measured, lines, exact_totals, advertised, joint, expect, charge=charge)
 
 
 def _without_sample(plan: Plan, spend: Budget, exact_totals: ExactTotals | None, expect: tuple[int, ...]) -> Quote | None:
@@ -237,7 +237,7 @@ def _joint(asked: Asked, changes: list[tuple[Query, Change]], shares: list[Fract
 
     Effects have a cost of their own, and the other queries one beside it: their sum is never too small.
     """
-    together = together_of(asked, [query for query, _ in changes]) if is_gaussian(target) else None
+    together = effects_among(asked, [query for query, _ in changes]) if is_gaussian(target) else None
     if together is None:
         return _joint_of_others(asked, changes, shares, target)
     own, others = (
@@ -372,15 +372,16 @@ def _changes_once(asked: Asked) -> Callable[[Query], Change]:
     return change
 
 
-def _advertise(plan: Plan, spend: Budget, measured: Sequence[Measured]) -> Budget:
+def _advertise(asked: Asked, spend: Budget, measured: Sequence[Measured], joint: Fraction) -> Budget:
     """The guarantee that the same noise has for one replaced row, if nobody counts the totals. Only printed.
 
-    The joint factor is about rows that keep the totals; a replaced row need not, so the costs are added up.
+    A joint factor beside totals is about rows that keep them. A replaced row need not, so the costs are added up there.
     """
+    together = joint if asked.space is None else 1
     inner = [_ordinary_guarantee(one) for one in measured]
     parts = zip(*(one.coordinates for one in inner), strict=True)
-    total = type(inner[0]).of_coordinates([sum(part, Fraction(0)) for part in parts], sqrt_up)
-    sampled = resampling_of(plan, None)
+    total = type(inner[0]).of_coordinates([together * sum(part, Fraction(0)) for part in parts], sqrt_up)
+    sampled = resampling_of(asked.plan, None)
     if spend.pair is not None and spend.pair[1]:
         return total.as_pair(spend.pair[1], sampled)
     return total if sampled is None else total.through(sampled.law)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from discreet.cube.queries import EffectCounts, Query
 from discreet.domain.groups import Group
@@ -21,11 +20,10 @@ from discreet.mechanisms.effects import Axes, Effects
 from discreet.privacy.measures import Target
 from discreet.quotes.one_row import row_of
 from discreet.quotes.persons import weighting_for
+from discreet.quotes.primitives import Asked
+from discreet.quotes.quote import BOUND, EXACT, Measured
 
-if TYPE_CHECKING:
-    from discreet.quotes.primitives import Asked
-
-__all__ = ["Together", "divide_effects", "is_gaussian", "together_of"]
+__all__ = ["Together", "charge_of", "divide_effects", "is_gaussian", "effects_among"]
 
 _PARTS = 1 << 24  # shares are whole multiples of 1 over this, for short fractions
 
@@ -64,7 +62,13 @@ class Together:
             return Changes(appears=row.neighbours.appears, leaves=row.skipped)
         kept = tuple(dict.fromkeys(map(self._kept, space.tables))) or ((),)
         rows = space.beside.adjacency.a
-        return Changes(appears=row.neighbours.appears, leaves=row.skipped, kept=kept, rows=rows)
+        crossing = len(kept) > 1 and not row.skipped and self._has(*space.tables)
+        lists = kept if crossing else ()
+        return Changes(appears=row.neighbours.appears, leaves=row.skipped, kept=kept, rows=rows, lists=lists)
+
+    def _has(self, *tables: frozenset[str]) -> bool:
+        """True if all columns of these tables of totals are axes."""
+        return frozenset().union(*tables) <= {group.column for group in self._axes}
 
     def _kept(self, table: frozenset[str]) -> Axes:
         """The axes in which rows agree that agree in the columns of a table of totals."""
@@ -115,7 +119,7 @@ class Together:
         return {query: every * Fraction(one, sum(short)) for query, one in zip(self.queries, short, strict=True)}
 
 
-def together_of(asked: Asked, queries: Sequence[Query]) -> Together | None:
+def effects_among(asked: Asked, queries: Sequence[Query]) -> Together | None:
     """The effects among some queries; None where there is none."""
     found = tuple(query for query in queries if isinstance(query, EffectCounts))
     return Together(asked, found) if found else None
@@ -125,7 +129,7 @@ def divide_effects(
     asked: Asked, weights: dict[Query, Fraction], sensitivity: Callable[[Query], Sensitivity], target: Target
 ) -> dict[Query, Fraction]:
     """The weights, those of effects divided so that the variances of the cells of their tables add up to the least."""
-    together = together_of(asked, tuple(weights))
+    together = effects_among(asked, tuple(weights))
     if together is None:
         return weights
     known = [sensitivity(query) for query in together.queries]
@@ -138,3 +142,16 @@ def divide_effects(
 def is_gaussian(target: Target) -> bool:
     """True if a guarantee costs by the square of ‖·‖₂."""
     return weighting_for(target) == "squares"
+
+
+def charge_of(asked: Asked, measured: Sequence[Measured]) -> str:
+    """Whether what is charged for the effects is exactly what a change of rows can tell, or a bound of it; "" without any.
+
+    Under Laplace noise each is charged for its own worst change, and beside other queries the costs of both are added up.
+    """
+    together = effects_among(asked, [one.query for one in measured])
+    if together is None:
+        return ""
+    if len(together.queries) < len(measured) or not is_gaussian(measured[0].guarantee):
+        return BOUND
+    return EXACT if together.cost([one.sensitivity for one in measured], [one.share for one in measured]).exact else BOUND

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     Assumption = Given | Mapping[str, Given] | None
 
 __all__ = [
+    "BOUND",
+    "EXACT",
     "LEVEL",
     "Alternative",
     "Line",
@@ -43,6 +45,7 @@ __all__ = [
     "Noise",
     "Quote",
     "accuracy_text",
+    "charge_text",
     "expected_error",
     "joint_text",
     "noises_behind",
@@ -50,6 +53,8 @@ __all__ = [
     "sample_text",
     "totals_text",
 ]
+
+EXACT, BOUND = "exact", "upper bound"
 
 _POPULATION_DELTA = Fraction(1, 10**9)
 """The δ at which a quote states ε for a population under ZCDP and GDP."""
@@ -123,6 +128,7 @@ class Quote:
         joint: the joint cost of all queries, relative to their sum one by one: the noise is smaller by this factor.
         expect: the numbers of rows, null ones aside, that groups are expected to have, ascending, if they were given.
         unsampled: the quote of the same request and spend without the sample of rows, where there is one.
+        charge: of effects, whether what they cost together is `EXACT` or a `BOUND`; empty without any.
     """
 
     plan: Plan
@@ -135,6 +141,7 @@ class Quote:
     joint: Fraction = Fraction(1)
     expect: tuple[int, ...] = ()
     unsampled: Quote | None = None
+    charge: str = ""
 
     @property
     def expected(self) -> tuple[tuple[str, float], ...]:
@@ -234,7 +241,13 @@ class Quote:
                 f"one row cannot have its largest effect on all queries at once: together they cost {together} of the sum "
                 "of their costs"
             )
+        lines += charge_text(self)
         return "\n".join([*lines, *accuracy_text(self)])
+
+
+def charge_text(quote: Quote) -> list[str]:
+    """A line where the charge for effects is no more than known to be enough; none where it is exact, or there are none."""
+    return ["what the effects cost together is charged by an upper bound"] if quote.charge == BOUND else []
 
 
 def accuracy_text(quote: Quote) -> list[str]:

@@ -36,7 +36,7 @@ _LAWS: Mapping[str, tuple[str, type[RoundedGaussian] | type[DiscreteLaplace]]] =
 def measured_json(quote: Quote, noisy: Noisy) -> dict[str, Any]:
     """The measured integers of the agreeing tables of a release, as its document holds them."""
     found = [_block(quote, line, line.recipe, noisy) for line in quote.lines if isinstance(line.recipe, AgreeingRecipe)]
-    return {"measured": found} if found else {}
+    return {"measured": [{**one, "charge": quote.charge} for one in found]} if found else {}
 
 
 def _block(quote: Quote, line: Line, recipe: AgreeingRecipe, noisy: Noisy) -> dict[str, Any]:
