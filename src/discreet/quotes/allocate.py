@@ -36,7 +36,7 @@ from discreet.plan.sizes import MOST_WHOLE_CELLS, is_large
 from discreet.privacy.coordinates import Budget, coordinates
 from discreet.privacy.measures import Target, is_budget, noise_measures
 from discreet.quotes.certainty import set_levels
-from discreet.quotes.effects import charge_of, divide_effects, is_gaussian, effects_among
+from discreet.quotes.effects import charge_of, divide_effects, effects_among, is_gaussian
 from discreet.quotes.one_row import Apart, Norms, bound_with_totals, differing
 from discreet.quotes.persons import step_of, weighting_for
 from discreet.quotes.primitives import Asked, recipes_of, weights_of
@@ -324,7 +324,10 @@ class _Answered:
         return replace(found, one_sign=space.of_one_sign(max(abs(least), abs(most))))
 
     def spreads(self, _alone: Norms, _apart: Apart, *, parts: int, nullable: bool) -> Answer:  # noqa: ARG002
-        return replace(self._vector(), together=together_of(self.asked, self.query, self.sensitivity, self.joint))
+        found = self._vector()
+        if isinstance(self.query, EffectCounts):  # cells are put together from several: their noises must be independent
+            return found
+        return replace(found, together=together_of(self.asked, self.query, self.sensitivity, self.joint))
 
     def replaces(self, _most: int) -> Answer:
         return self._vector()

@@ -23,7 +23,7 @@ from discreet.quotes.persons import weighting_for
 from discreet.quotes.primitives import Asked
 from discreet.quotes.quote import BOUND, EXACT, Measured
 
-__all__ = ["Together", "charge_of", "divide_effects", "is_gaussian", "effects_among"]
+__all__ = ["Together", "charge_of", "divide_effects", "effects_among", "is_gaussian"]
 
 _PARTS = 1 << 24  # shares are whole multiples of 1 over this, for short fractions
 
