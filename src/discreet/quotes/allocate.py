@@ -233,10 +233,7 @@ def _shape(single: Sensitivity, asked: Asked, query: Query, part: Target) -> Que
 
 
 def _joint(asked: Asked, changes: list[tuple[Query, Change]], shares: list[Fraction], target: Target) -> Fraction:
-    """The cost of the queries together, relative to the sum of their costs.
-
-    Effects have a cost of their own, and the other queries one beside it: their sum is never too small.
-    """
+    """The cost of the queries together, relative to the sum of their costs; effects and other queries add up."""
     together = effects_among(asked, [query for query, _ in changes]) if is_gaussian(target) else None
     if together is None:
         return _joint_of_others(asked, changes, shares, target)
