@@ -26,6 +26,8 @@ from discreet.totals.exact_totals import exact_totals_of
 
 from . import literal_rows
 
+pytestmark = pytest.mark.one_in(2)  # the others run with make test-slow
+
 SCHEMA = dp.Schema(a=dp.Category(["x", "y"]), b=dp.Category(["p"]), c=dp.Category(["u"]))
 TABLES = [("a", "b"), ("b", "c"), ("a", "c")]
 SPEND = dp.ZCDP("1/2")

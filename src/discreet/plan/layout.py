@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from math import prod
 
 from discreet.cube.persons import PersonScan
@@ -221,6 +220,8 @@ def _pack(known: _Known, components: Iterable[Sequence[Need]]) -> list[Scan]:
         alone = _scan_for(known, component)
         for place in sorted(range(len(packed)), key=lambda place: packed[place][1].domain):
             needs, part = packed[place]
+            if _is_too_large(known, part, alone):
+                continue
             both = [*needs, *component]
             together = _scan_for(known, both)
             if _is_cheaper(together, part, alone):
@@ -229,6 +230,14 @@ def _pack(known: _Known, components: Iterable[Sequence[Need]]) -> list[Scan]:
         else:
             packed.append((list(component), alone))
     return [part for _, part in packed] or [_scan_for(known, ())]
+
+
+def _is_too_large(known: _Known, one: Scan, other: Scan) -> bool:
+    """True if the keys of two scans without sums make a joint one too large to be cheaper: it need not be laid out."""
+    axes = (*one.axes, *other.axes)
+    if one.moments or other.moments or any(axis.cuts is not None for axis in axes):
+        return False
+    return prod(known.sizes[name] for name in {axis.called for axis in axes}) > max(JOINT_CELLS, one.domain, other.domain)
 
 
 def _is_cheaper(together: Scan, one: Scan, other: Scan) -> bool:
@@ -281,5 +290,6 @@ def _require_the_joint_law(scans: Sequence[Scan], tied: str) -> None:
     Raises:
         InternalError: two scans would both draw values that must be drawn once.
     """
-    if len(scans) > 1 and (tied or any(one.imputed & other.imputed for one, other in combinations(scans, 2))):
+    imputed = [name for one in scans for name in one.imputed]
+    if len(scans) > 1 and (tied or len(set(imputed)) < len(imputed)):
         raise InternalError("parts of a layout share draws")
