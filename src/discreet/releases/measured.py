@@ -5,7 +5,8 @@ A reader needs no data and no plan: the integers, the noise behind each and the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,14 +15,14 @@ import numpy as np
 
 from discreet.cube.cells import Integers
 from discreet.domain.groups import Group, printed_labels
-from discreet.errors import ArgumentError, InternalError
+from discreet.errors import ArgumentError
 from discreet.exact.numbers import exact, text
 from discreet.mechanisms.effects import Axes, Effects
 from discreet.noise.single.laws import DiscreteLaplace, Law, RoundedGaussian
 from discreet.quotes.quote import Line, Quote
 from discreet.releases.assemble import Noisy, answers_of
 from discreet.releases.document import Release
-from discreet.statistics.agreeing_tables import AgreeingRecipe, ends_of
+from discreet.statistics.agreeing_tables import AgreeingRecipe, AgreeingTables, ends_of
 from discreet.statistics.counted import APART
 from discreet.statistics.effects import MeasuredEffect, cells_of, error_of
 
@@ -102,13 +103,36 @@ def verify(release: Release) -> Verified:
         ArgumentError: a number differs; the message names its table. Or the document was made up.
     """
     document = release.document
-    found = [_verify(block, document) for block in document.get("measured", ())]
+    found = [_verify(block, document) for block in _blocks_of(document)]
     return Verified(*(sum(one) for one in zip(*found, strict=True))) if found else Verified(0, 0, 0)
+
+
+def _blocks_of(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The measured integers of every statistic of agreeing tables, in their order.
+
+    Raises:
+        ArgumentError: there are others, or some are missing.
+    """
+    with _refuse_made_up():
+        blocks = list(document.get("measured", ()))
+        asked = [one["name"] for one in document["statistics"] if one["statistic"] == AgreeingTables.word]
+        if [block["statistic"] for block in blocks] != asked:
+            raise KeyError
+    return blocks
+
+
+@contextmanager
+def _refuse_made_up() -> Iterator[None]:
+    """A document with the right digest that discreet did not write is refused, whatever is wrong with it."""
+    try:
+        yield
+    except Exception:  # noqa: BLE001 (whatever a made-up document does to arrays and rationals)
+        raise ArgumentError("release: its measured integers cannot be read; discreet did not write it") from None
 
 
 def _verify(block: Mapping[str, Any], document: Mapping[str, Any]) -> tuple[int, int, int]:
     """The numbers of tables, cells and sums of one statistic that were compared."""
-    try:
+    with _refuse_made_up():
         own = _frames_of(block, document)
         effects, measured = _read(block, document["noise"])
         tables, level = [tuple(table) for table in block["tables"]], exact(block["level"], "level")
@@ -118,8 +142,6 @@ def _verify(block: Mapping[str, Any], document: Mapping[str, Any]) -> tuple[int,
             _recompute([block["axes"][axis] for axis in table], frame, *one, half)
             for table, frame, one, half in zip(tables, own, values, halves, strict=True)
         ]
-    except (KeyError, ValueError, TypeError, IndexError, InternalError):
-        raise ArgumentError("release: its measured integers cannot be read; discreet did not write it") from None
     sums = sum(_check(frame, *one) for frame, one in zip(own, found, strict=True))
     return len(tables), sum(len(frame["columns"][0]["values"]) for frame in own), sums
 

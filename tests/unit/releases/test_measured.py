@@ -89,6 +89,9 @@ CHANGES = {
     "a level": (("measured", 0, "level"), "does not follow"),
     "an axis": (("measured", 0, "effects", 1, "axes"), "cannot be read"),
     "a name": (("measured", 0, "statistic"), "cannot be read"),
+    "no times": (("measured", 0, "effects", 0, "times"), "cannot be read"),
+    "nothing measured": (("measured",), "cannot be read"),
+    "no list": (("measured", 0), "cannot be read"),
 }
 
 
@@ -96,7 +99,7 @@ CHANGES = {
 def test_a_changed_number_is_noticed(change):
     path, told = CHANGES[change]
     release = released(neighbours=dp.AddRemove())
-    value = {"a level": "0.9", "an axis": [7], "a name": "other"}.get(change, 12345)
+    value = {"a level": "0.9", "an axis": [7], "a name": "other", "no times": 0, "nothing measured": []}.get(change, 12345)
     with pytest.raises(dp.ArgumentError, match=told):
         dp.verify(changed(release, path, value))
 
