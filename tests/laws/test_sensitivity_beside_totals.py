@@ -20,6 +20,7 @@ from discreet.cube.queries import (
     QUERIES,
     Contrast,
     Dispersion,
+    EffectCounts,
     Excess,
     Factor,
     ImputedSum,
@@ -91,7 +92,9 @@ def queries(plan):
     )
     yield from (LevelCounts("v", 0, Tree(4, 2, 2)), LevelCounts("v", 0, Tree(4, 4, 1)))
     column = plan.facts["b"]
-    yield TableCounts((CategoryGroup("b"),), (len(column.kept) + column.nullable,))
+    size = len(column.kept) + column.nullable
+    yield TableCounts((CategoryGroup("b"),), (size,))
+    yield EffectCounts((CategoryGroup("b"),), (size,), (tuple(range(size)),), 2)
     yield QuantileCodes("v", 0, 4, HALF)
     yield QuantileIntervals(QuantileCodes("v", 0, 4, HALF), HALF)
     yield PairSum(Factor("v", 0, -3, 2, 3, 1), Factor("w", 0, -1, 1, 2, 1), 0)
