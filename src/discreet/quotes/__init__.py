@@ -1,5 +1,6 @@
 """The cost of a plan before anything is read: queries, shares, sensitivities, noise, expected errors.
 
+* `advertised`: What the noise of a quote would be advertised as if nobody counted the exact totals beside it
 * `allocate`: From a plan and a spend to a quote: which queries are asked, how the spend is divided, which noise each
   one gets
 * `assumptions`: What is assumed of a column before anything is spent: shares and means, each a number or a range of

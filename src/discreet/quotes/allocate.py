@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from discreet.cube.queries import EffectCounts, Query
 from discreet.domain.steps import Resize, conditions_of
 from discreet.errors import ArgumentError, InternalError, PlanError
-from discreet.exact.numbers import decimal_text, sqrt_down, sqrt_up
+from discreet.exact.numbers import decimal_text, sqrt_down
 from discreet.mechanisms import (
     Answer,
     Around,
@@ -29,12 +29,12 @@ from discreet.mechanisms import (
     joint_factor,
     worst,
 )
-from discreet.mechanisms.part_costs import advertised_part
 from discreet.plan.layout import drawing_of
 from discreet.plan.plan import Plan
 from discreet.plan.sizes import MOST_WHOLE_CELLS, is_large
 from discreet.privacy.coordinates import Budget, coordinates
 from discreet.privacy.measures import Target, is_budget, noise_measures
+from discreet.quotes.advertised import advertise
 from discreet.quotes.certainty import set_levels
 from discreet.quotes.effects import charge_of, divide_effects, effects_among, is_gaussian
 from discreet.quotes.one_row import Apart, Norms, bound_with_totals, differing
@@ -86,7 +86,9 @@ def quote_alone(
         raise PlanError("spend: is 0; spend more than 0")
     found = [_measured_for(asked, target) for target in targets]
     recipes, measured, joint = found[0] if len(found) == 1 else min(found, key=lambda one: _spread(one[1]))
-    advertised = spend if exact_totals is None else _advertise(asked, spend, measured, joint)
+    # A joint factor beside totals is about rows that keep them. A replaced row need not, so the costs are added up there.
+    together = joint if asked.space is None else Fraction(1)
+    advertised = spend if exact_totals is None else advertise(spend, measured, together, resampling_of(plan, None))
     lines = _lines(asked, recipes, measured)
     measured = _hold_intervals(lines, measured)
     moved, charge = _count_moved(plan, exact_totals), charge_of(asked, measured)
@@ -370,28 +372,6 @@ def _changes_once(asked: Asked) -> Callable[[Query], Change]:
         return known[query] if query in known else known.setdefault(query, _change(asked, query))
 
     return change
-
-
-def _advertise(asked: Asked, spend: Budget, measured: Sequence[Measured], joint: Fraction) -> Budget:
-    """The guarantee that the same noise has for one replaced row, if nobody counts the totals. Only printed.
-
-    A joint factor beside totals is about rows that keep them. A replaced row need not, so the costs are added up there.
-    """
-    together = joint if asked.space is None else 1
-    inner = [_ordinary_guarantee(one) for one in measured]
-    parts = zip(*(one.coordinates for one in inner), strict=True)
-    total = type(inner[0]).of_coordinates([together * sum(part, Fraction(0)) for part in parts], sqrt_up)
-    sampled = resampling_of(asked.plan, None)
-    if spend.pair is not None and spend.pair[1]:
-        return total.as_pair(spend.pair[1], sampled)
-    return total if sampled is None else total.through(sampled.law)
-
-
-def _ordinary_guarantee(one: Measured) -> Target:
-    """The guarantee of the noise for one replaced row: the stated one, scaled by what that row costs of it."""
-    kind = type(one.guarantee)
-    ratio = advertised_part(one.law, one.ordinary, one.sensitivity, one.guarantee)
-    return kind.of_coordinates([ratio * value for value in one.guarantee.coordinates], sqrt_up)
 
 
 def check_large(quote: Quote) -> Quote:
