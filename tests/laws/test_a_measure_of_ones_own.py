@@ -99,7 +99,7 @@ class Cost:
     def drawn_to(self, delta: Fraction) -> Fraction:
         return self.zcdp.drawn_to(delta)
 
-    def totals_words(self, ordinary: Sized, beside: Sized, a: int) -> str:
+    def totals_words(self, part: Fraction, a: int) -> str:
         return ""
 
     def through(self, copies: Copies) -> Cost:

@@ -23,7 +23,7 @@ from discreet.privacy._checks import (
     same_kind,
     total_delta,
 )
-from discreet.privacy.base import Copies, Root, Sized
+from discreet.privacy.base import Copies, Root
 
 __all__ = ["ApproxDP", "approx_of"]
 
@@ -135,7 +135,7 @@ class ApproxDP:
         """Twice the ε, beyond which δ is constant."""
         return 2 * self.epsilon
 
-    def totals_words(self, ordinary: Sized, beside: Sized, a: int) -> str:  # noqa: ARG002
+    def totals_words(self, part: Fraction, a: int) -> str:  # noqa: ARG002
         """Empty: the noise has a guarantee of another measure."""
         return ""
 

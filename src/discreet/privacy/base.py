@@ -121,8 +121,13 @@ class SpentMeasure(WrittenMeasure, Protocol):
     def drawn_to(self, delta: Fraction) -> Fraction:
         """The ε up to which a picture of δ(ε) goes, where a smaller δ than `delta` cannot be seen."""
 
-    def totals_words(self, ordinary: Sized, beside: Sized, a: int) -> str:
-        """The factor by which exact totals multiply the cost of a query, in words; empty where there is no such factor."""
+    def totals_words(self, part: Fraction, a: int) -> str:
+        """The factor by which exact totals multiply the cost of a query, in words; empty where there is no such factor.
+
+        Args:
+            part: what one replaced row costs of it, as somebody states it who counts no exact totals.
+            a: how many rows may differ.
+        """
 
 
 class NoiseMeasure(SpentMeasure, Protocol):

@@ -130,7 +130,7 @@ class PureDP:
         """The ε at which δ(ε) falls below `delta`."""
         return Fraction(self.epsilon_at(delta))
 
-    def totals_words(self, ordinary: Sized, beside: Sized, a: int) -> str:  # noqa: ARG002
+    def totals_words(self, part: Fraction, a: int) -> str:  # noqa: ARG002
         """Empty."""
         return ""
 

@@ -136,10 +136,9 @@ class ZCDP:
         """The ε at which δ(ε) falls below `delta`."""
         return Fraction(self.epsilon_at(delta))
 
-    def totals_words(self, ordinary: Sized, beside: Sized, a: int) -> str:
-        """The ratio of the two Δ₂², and a²."""
-        factor = Fraction(beside.l2_squared, max(1, ordinary.l2_squared))
-        return f"the totals multiply ρ by {text(factor)} (naive: a² = {a**2})"
+    def totals_words(self, part: Fraction, a: int) -> str:
+        """What all costs relative to the part of one replaced row, and a²."""
+        return f"the totals multiply ρ by {text(1 / part)} (naive: a² = {a**2})"
 
     # Its noise --------------------------------------------------------------------------------------------------------
 

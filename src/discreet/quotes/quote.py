@@ -14,6 +14,7 @@ from discreet.domain.steps import Resize
 from discreet.domain.words import card, one_line, request_text
 from discreet.exact.numbers import decimal_text
 from discreet.mechanisms import Noise, Sensitivity, noise_text
+from discreet.mechanisms.part_costs import advertised_part
 from discreet.plan.layout import drawing_of
 from discreet.plan.plan import Plan, resize_of
 from discreet.plan.recorded import target_words
@@ -332,7 +333,8 @@ def totals_text(quote: Quote, exact_totals: ExactTotals) -> list[str]:
         lines.append(f"the same noise without counting the totals would be advertised as: {quote.advertised.explain()}")
     if drawing_of(quote.plan) is None:
         for one in quote.measured:
-            words = quote.spend.totals_words(one.ordinary, one.sensitivity, adjacency.a)
+            part = advertised_part(one.law, one.ordinary, one.sensitivity, one.guarantee)
+            words = quote.spend.totals_words(part, adjacency.a)
             lines += [f"  {one.query.words()}: {words}"] if words else []
     return lines
 
