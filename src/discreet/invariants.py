@@ -161,8 +161,10 @@ def Sums(column: str, schema: Schema, by: Sequence[str] | str = ()) -> Invariant
     group has: `Totals("sex") + Sums("age", schema, by="sex")`.
 
     Raises:
-        SchemaError: a column that is not declared, or named twice.
+        SchemaError: a column that is not declared, or named twice; no schema.
         ArgumentError: not a number column, more than 10,000 values or 1,000,000 cells, values without a common unit.
     """
     names = read_columns((*read_list(by, "Sums"), column), "Sums")
+    if not isinstance(schema, Schema):
+        raise SchemaError(f"Sums: schema={printed(schema)} must be the Schema that declares '{column}'")
     return LinearInvariant(names, coefficients_of(names, schema))

@@ -139,6 +139,11 @@ def test_columns_of_one_family_that_would_contradict_each_other_are_refused():
         table.impute({"state": dp.Weights({"north": 1})}).group_by("state", "area").agg(dp.count())
     with pytest.raises(dp.PlanError, match="clamp or impute of 'area': the request uses 'state' too"):
         table.clamp({"area": ["n1"]}).where({"state": ["north"]}).group_by("area").agg(dp.count())
+    with pytest.raises(dp.PlanError, match="clamp or impute of 'area': the request uses 'state' too"):
+        table.clamp({"area": ["n1"]}).group_by("state").agg(dp.count())  # the clamp would do nothing at all
+    with pytest.raises(dp.PlanError, match="clamp or impute of 'area': the request uses 'state' too"):
+        table.clamp({"state": ["north"], "area": ["n1"]}).group_by("state").agg(dp.count())
+    assert table.clamp({"state": ["north"]}).group_by("state").agg(dp.count()).layout.cells == 2
     with pytest.raises(dp.PlanError, match="groups 'state', 'area': all come from 'area'"):
         table.agg(dp.tables(["state", "area"]))
     crossing = dp.Schema(

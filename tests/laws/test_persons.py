@@ -173,6 +173,13 @@ def test_a_quote_is_calibrated_to_the_norms_of_its_weights(spend: dp.PureDP, wei
         assert one.sensitivity == change.leaves == Sensitivity(norms.l1, norms.l2_squared)
 
 
+def test_noise_of_either_weights_is_compared_in_persons() -> None:
+    """One group: Laplace noise has the least error, though its weights are in finer units than those of Gaussian noise."""
+    one, _ = quote(asked(1, 1), dp.ApproxDP(1, "1e-6")).measured
+    assert isinstance(one.query, PersonTotal)
+    assert one.query.weighting == "sums"
+
+
 def test_persons_without_groups_are_counted_as_rows_are() -> None:
     quoted = quote(TABLE.agg(dp.persons()), PureDP(1))
     assert quoted.measured[0].sensitivity == Sensitivity(1, 1)

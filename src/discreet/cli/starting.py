@@ -150,9 +150,8 @@ def _data(source: str, out: Path, ask: Asker) -> Section:
         what = "the number of rows, known to everybody"
         what += f"; with {' or '.join(sized)} only" if relation is None else ""
         entries.append(ask_number("rows", what, None, ask, lambda a: check_count(a, "rows")))
-    entries.append(
-        ask_number("rows_per_person", "how many rows one person can have", "1", ask, lambda a: check_count(a, "rows"))
-    )
+    most = "how many rows one person can have; any number: see docs/how-to/persons.md"
+    entries.append(ask_number("rows_per_person", most, "1", ask, lambda a: check_count(a, "rows")))
     entries.append(ask_text("ledger", "the file that records every charge", f"{stem}.db", ask, check_filled))
     return Section("[data]", tuple(entries), ("Everything in this file is public. See docs/plan-file.md.",))
 

@@ -70,7 +70,10 @@ def read_lookup(table: object) -> Lookup:
     except (OSError, ValueError) as wrong:
         if isinstance(wrong, SchemaError):
             raise
-        raise SchemaError(f"table={printed(str(path))}: must be a readable Parquet file, or a CSV file in UTF-8") from None
+        there = "" if not isinstance(wrong, FileNotFoundError) else "there is no such file; a table "
+        raise SchemaError(
+            f"table={printed(str(path))}: {there}must be a readable Parquet file, or a CSV file in UTF-8"
+        ) from None
 
 
 def _of_parquet(content: bytes) -> dict[str, list[Cell]]:
@@ -136,7 +139,9 @@ def whole_number(cell: Cell, where: str) -> Cell:
         return cell
     if not re.fullmatch(r"0|-?[1-9][0-9]{0,18}", cell):
         said = (
-            "has a zero in front, which a number loses; read the codes as text" if cell.startswith("0") else "is no number"
+            "has a zero in front, which a number loses; read the codes as text"
+            if cell.startswith("0")
+            else "is not a whole number of at most 19 digits"
         )
         raise SchemaError(f"{where}: {printed(cell)} {said}")
     return int(cell)

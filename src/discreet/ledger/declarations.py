@@ -14,7 +14,7 @@ from typing import Any
 
 from discreet.exact.canonical import canonical
 
-__all__ = ["amend", "amendment", "changes", "fixed_part", "short"]
+__all__ = ["amend", "amendment", "changes", "fixed_part", "identifiers_of", "short"]
 
 _SHOWN = 60
 _COLUMNS = "schema"
@@ -50,9 +50,13 @@ def _is_names(value: object) -> bool:
 
 def _find_used(declaration: Mapping[str, Any]) -> set[str]:
     """The columns on which the exact totals depend, and the one that says whose row it is."""
+    return {name for part in declaration.get("invariants") or [] for name in part["columns"]} | identifiers_of(declaration)
+
+
+def identifiers_of(declaration: Mapping[str, Any]) -> set[str]:
+    """The column that says whose row it is, if the declaration has one."""
     neighbours = declaration.get("neighbours")
-    person = {str(neighbours["person"])} if isinstance(neighbours, dict) and "person" in neighbours else set()
-    return {name for part in declaration.get("invariants") or [] for name in part["columns"]} | person
+    return {str(neighbours["person"])} if isinstance(neighbours, dict) and "person" in neighbours else set()
 
 
 # Amendments ---------------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ __all__ = ["check_families"]
 
 
 def check_families(request: Request) -> None:
-    """Checks that no two groups are of one family, and that no step changes one of several columns of it that are used.
+    """Checks that no two groups are of one family, and that no step changes a column of it where another one is used.
 
     Raises:
         PlanError: otherwise.
@@ -29,11 +29,13 @@ def check_families(request: Request) -> None:
     groups = request.group_by
     for own in [(), *(grouping for one in request.statistics for grouping in groupings_of(one))]:
         _check_crossed(request, (*groups, *own))
-    changed = {step.column for step in request.steps if isinstance(step, Clamp | ClampCategories | Impute)}
+    changed = [step.column for step in request.steps if isinstance(step, Clamp | ClampCategories | Impute)]
+    near = _families(changed, request)  # a step on a column that is not used would do nothing, and is not meant so
     for root, names in _families(named_columns(request), request).items():
-        if len(names) > 1 and not changed.isdisjoint(names):
-            column = next(name for name in names if name in changed)
+        for column in near.get(root, ()):
             others = ", ".join(f"'{name}'" for name in names if name != column)
+            if not others:
+                continue
             raise PlanError(
                 f"clamp or impute of '{column}': the request uses {others} too, which come from the same column '{root}' "
                 "and would stay as they are; use one of them, or leave the step out"

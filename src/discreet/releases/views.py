@@ -48,8 +48,8 @@ def consistent(release: Release, statistic: str | None = None) -> pl.DataFrame:
             whatever of these is first.
 
     Raises:
-        ArgumentError: no such numbers in the release, shares of which null groups are not printed, or totals for which the
-            solver found no table.
+        ArgumentError: no such numbers in the release, one of bounded persons, shares of which null groups are not printed,
+            or totals for which the solver found no table.
     """
     if not isinstance(release, Release):
         raise ArgumentError(f"release={printed(release)}: must be a Release")
@@ -58,6 +58,11 @@ def consistent(release: Release, statistic: str | None = None) -> pl.DataFrame:
             "consistent(): the release has too many groups; ask for fewer, or add up the rows of release.scan()"
         )
     document = release.document
+    if is_of_persons(document["guarantee"]["relation"]):  # weighted numbers of persons are not counts of a table
+        raise ArgumentError(
+            "consistent(): the release counts persons as they are bounded, whose numbers add up to nothing; "
+            "take a release of a table of rows"
+        )
     found = {view.name: view for view in _views(document)}
     chosen = statistic if statistic is not None else _first(list(found.values()))
     if not isinstance(chosen, str) or chosen not in found:
@@ -111,8 +116,6 @@ class _View:
 
 def _views(document: Mapping[str, Any]) -> Iterator[_View]:
     """The counts, shares, histograms and tables of a release; frames stand in the order of their statistics."""
-    if is_of_persons(document["guarantee"]["relation"]):
-        return  # weighted numbers of persons are not counts of a table, and add up to nothing
     frames = iter(document.get("frames", ()))
     for line in document["statistics"]:
         if line["statistic"] in {"count", "share"}:

@@ -27,7 +27,11 @@ from discreet.statistics.estimate import Estimate, outward
 from discreet.statistics.possible import Possible, count_value
 from discreet.statistics.recipe import Answers, CountTable, GroupSize, Noises, Recipe, Statements, noise_statements
 
-__all__ = ["Counting", "PersonRecipe", "Persons", "of_persons", "person_recipe", "persons"]
+__all__ = ["BOUNDED", "Counting", "PersonRecipe", "Persons", "of_persons", "person_recipe", "persons"]
+
+
+BOUNDED = f"{UNBIASED} for persons as they are bounded"
+"""The view of a number that a bound may have made smaller than the number of persons or rows."""
 
 
 def persons(*, weight: Amount = 1) -> Statistic:
@@ -148,8 +152,13 @@ class PersonRecipe:
     def unit(self, rows: int) -> str:
         return ""
 
+    @property
+    def bounded(self) -> bool:
+        """True if some person may count for less than all of this person's rows or groups."""
+        return self.total.unit > 1 or self.total.rows is not None
+
     def accuracy(self, noises: Noises) -> str:
-        return "; of persons as they are bounded" if self.total.unit > 1 or self.total.rows is not None else ""
+        return "; of persons as they are bounded" if self.bounded else ""
 
     def statements(self, noises: Noises) -> Statements:
         return noise_statements(noises, (self.total,))
@@ -168,4 +177,5 @@ class PersonRecipe:
         return ()
 
     def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
-        return {"counts": self.counted}
+        view = {"view": BOUNDED} if self.bounded else {}  # the bound is a bias that no interval covers
+        return {"counts": self.counted, **view}

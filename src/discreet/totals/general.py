@@ -156,7 +156,7 @@ def graver_bound(component: Component, splits: Sequence[Split], classes: Classes
 
 
 def _too_large(component: Component, classes: Classes, connected: int) -> PlanError:
-    sums = ", the rows of each group beside sums by group," if statements_by_kind(component.parts).linear else ""
+    sums = " the rows of each group beside sums by group," if statements_by_kind(component.parts).linear else ""
     columns = ", ".join(component.columns)
     return PlanError(
         f"invariants: the totals of {columns} overlap in a way that has no closed form, and are too large for the general "

@@ -130,6 +130,16 @@ def test_a_sum_needs_a_number_with_few_values(arguments, words):
         Sums(*arguments)
 
 
+def test_a_sum_needs_the_schema():
+    with pytest.raises(dp.SchemaError, match="must be the Schema that declares 'lived'"):
+        Sums("lived", None)
+
+
+def test_sums_by_group_without_the_rows_of_the_groups_are_told_to_publish_them():
+    with pytest.raises(dp.PlanError, match="publish nested or disjoint totals, the rows of each group beside sums by group"):
+        Sums("lived", SCHEMA, "a").semi_adjacency(SCHEMA)
+
+
 def test_a_sum_of_fractions_is_one_of_whole_units():
     schema = dp.Schema(g=category(1), wage=dp.Number("0.5", 2, step="0.5"))
     part = Sums("wage", schema, ["g"]).parts[0]
