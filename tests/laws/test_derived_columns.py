@@ -124,6 +124,19 @@ def test_a_release_prints_every_level_beside_the_finest_one():
     assert shown["area"].to_list() == [*AREA.values, None]
 
 
+@pytest.mark.parametrize("named", [("half", "area", "state"), ("state", "half", "area")])
+def test_rows_without_a_level_are_dropped_whichever_of_the_printed_levels_it_is(named):
+    raw, _ = rows()
+    session = dp.Session(raw, DERIVED, dataset="d", ledger=":memory:", budget=dp.PureDP(9), neighbours=dp.AddRemove())
+    for level in named:
+        request = session.table.group_by(*named, nulls={level: "drop"}).agg(dp.count())
+        shown = session.release(request, spend=1, name=level).table
+        parents = {"area": None, "state": PARENT, "half": {area: HEMISPHERE.get(state) for area, state in PARENT.items()}}
+        kept = [area for area in AREA.values if level == "area" or parents[level].get(area) is not None]
+        assert shown["area"].to_list() == kept
+        assert shown[level].null_count() == 0
+
+
 def test_a_condition_on_a_level_hides_the_areas_outside_it():
     raw, _ = rows()
     session = dp.Session(raw, DERIVED, dataset="d", ledger=":memory:", budget=dp.PureDP(1), neighbours=dp.AddRemove())

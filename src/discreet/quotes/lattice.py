@@ -91,7 +91,9 @@ def find_known_counts(
     needed = {name for name in view.places if view.grouped[name] > 1 or (view.places[name] < 0).any()}
     for part in exact_totals.invariants.parts:
         joint = joint_columns(part.columns, plan.schema)
-        if isinstance(part, TotalsStatement) and part.only is None and needed <= set(joint) <= set(view.columns):
+        # Two columns of a family do not tell their root, which is finer than both.
+        known = needed <= set(joint) <= {*view.columns} & {*part.columns}
+        if isinstance(part, TotalsStatement) and part.only is None and known:
             place = joint_places(view, joint).ravel()
             cell = np.where(place < 0, -1, positions(view, joint).ravel()[place])
             return PublishedCounts(view.cells, cell, _counts(exact_totals, joint, plan))

@@ -73,6 +73,8 @@ def star_of(invariants: Description, schema: Schema) -> Star | None:
     if parts.linear or any(part.only is not None for part in parts.totals):
         return None
     sets = [frozenset(joint_columns(part.columns, schema)) for part in parts.totals]
+    if any(not one <= {*part.columns} for one, part in zip(sets, parts.totals, strict=True)):
+        return None  # two columns of one family, neither of which is finer, do not tell the column of the source
     largest = list(dict.fromkeys(one for one in sets if not any(_is_coarser(one, other, schema) for other in sets)))
     if len(largest) <= 1:
         return Star(_order(invariants, largest[0], schema) if largest else (), ())
