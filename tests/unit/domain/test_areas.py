@@ -59,6 +59,13 @@ def test_a_table_that_is_no_tree_is_refused_with_the_line(tmp_path, lines):
     assert FAULTS[lines] in str(wrong.value)
 
 
+def test_levels_keep_the_order_of_the_table():
+    columns = dp.Schema(area=dp.Hierarchy({"state": ["b", "a", "b"], "county": ["9", "1", "5"]}, levels=["state", "county"]))
+    assert columns["area"].values == ("9", "1", "5")
+    assert columns["area.state"].values == ("b", "a")
+    assert columns["area.state"].origin.codes == (0, 1, 0)
+
+
 def test_arguments_of_a_hierarchy_are_checked(tmp_path):
     with pytest.raises(SchemaError, match="has no column 'tract'"):
         dp.Hierarchy(TABLE, levels=["state", "tract"])
