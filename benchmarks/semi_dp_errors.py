@@ -88,6 +88,17 @@ def pairs() -> Case:
     )
 
 
+def ranges(title: str, invariants: dp.Invariants) -> Case:
+    """Ten groups with three cells in each, beside ranges of counts."""
+    return Case(title, invariants, {"group": 10, "level": 3}, dp.count())
+
+
+def suppressed_margins() -> Case:
+    columns = {"axis 1": 3, "axis 2": 3}
+    invariants = dp.Margins(*columns) + dp.Suppressed(*columns, below=2 * GROUP_ROWS)
+    return Case("one-way margins of a 3 × 3 table, and its suppressed cells", invariants, columns, dp.count())
+
+
 def means() -> Case:
     title = f"totals of 10 groups, means of numbers up to 100,000 in groups of {GROUP_ROWS:,} rows"
     return Case(title, dp.Totals("group"), {"group": 10}, dp.mean("wage"))
@@ -113,6 +124,16 @@ CASES: dict[str, Callable[[], Case]] = {
     "margins-2^3": partial(margins, 2, 2, 2),
     "margins-2^6": partial(margins, *(2,) * 6),
     "pairs-3x3x3": pairs,
+    "rounded-3": partial(ranges, "rounded totals of 10 groups, 3 cells in each group", dp.Rounded("group", base=5)),
+    "suppressed-3": partial(
+        ranges,
+        "totals of 10 groups, and their 3 cells suppressed",
+        dp.Totals("group") + dp.Suppressed("group", "level", below=2 * GROUP_ROWS),
+    ),
+    "margins-3x3-suppressed": suppressed_margins,
+    "at-least-3": partial(
+        ranges, "at least 500 rows in each of 10 groups, 3 cells in each group", dp.AtLeast("group", rows=500)
+    ),
     "means": means,
 }
 

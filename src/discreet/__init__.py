@@ -41,7 +41,19 @@ if _typing.TYPE_CHECKING:
         SchemaError,
         SourceError,
     )
-    from discreet.invariants import Impossible, Invariants, LinearInvariant, Margins, Occupied, Sums, Totals
+    from discreet.invariants import (
+        AtLeast,
+        Impossible,
+        Invariants,
+        LinearInvariant,
+        Margins,
+        Occupied,
+        Rounded,
+        SizeClasses,
+        Sums,
+        Suppressed,
+        Totals,
+    )
     from discreet.plan.plan import Plan
     from discreet.plan.table import Table
     from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
@@ -101,6 +113,7 @@ __all__ = [
     "Approval",
     "ApproxDP",
     "ArgumentError",
+    "AtLeast",
     "BudgetExceeded",
     "Category",
     "CertifiedPoissonDesign",
@@ -139,12 +152,15 @@ __all__ = [
     "ReleaseFailed",
     "ReplaceOne",
     "ReplacementDesign",
+    "Rounded",
     "RowsDiffer",
     "Schema",
     "SchemaError",
     "Session",
+    "SizeClasses",
     "SourceError",
     "Sums",
+    "Suppressed",
     "Table",
     "Tested",
     "Totals",
@@ -239,12 +255,16 @@ _HOMES = {
     "discreet.domain.groups": ("bins",),
     "discreet.domain.maps": ("Map",),
     "discreet.invariants": (
+        "AtLeast",
         "Impossible",
         "Invariants",
         "LinearInvariant",
         "Margins",
         "Occupied",
+        "Rounded",
+        "SizeClasses",
         "Sums",
+        "Suppressed",
         "Totals",
     ),
     "discreet.domain.imputation": (

@@ -12,12 +12,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from discreet.domain.schema import Schema
-from discreet.errors import SchemaError, printed
+from discreet.errors import ArgumentError, SchemaError, printed
 from discreet.exact.on_demand import on_demand
 from discreet.totals.description import Description
 from discreet.totals.magnitude_cells import coefficients_of
-from discreet.totals.reading import read_cells, read_coefficients, read_columns, read_list
-from discreet.totals.statements import ImpossibleStatement, LinearStatement, OccupiedStatement, TotalsStatement
+from discreet.totals.reading import read_cells, read_coefficients, read_columns, read_count, read_list, read_rule
+from discreet.totals.rules import Bands, Rounding, Rule, Suppression
+from discreet.totals.statements import (
+    FloorStatement,
+    ImpossibleStatement,
+    LinearStatement,
+    OccupiedStatement,
+    RangesStatement,
+    TotalsStatement,
+)
 
 if TYPE_CHECKING:
     from discreet.totals.adjacency import SemiAdjacency, semi_adjacency
@@ -34,14 +42,18 @@ else:
     )
 
 __all__ = [
+    "AtLeast",
     "Impossible",
     "Invariants",
     "LinearInvariant",
     "Margins",
     "Occupied",
     "PublishedTotals",
+    "Rounded",
     "SemiAdjacency",
+    "SizeClasses",
     "Sums",
+    "Suppressed",
     "Totals",
     "disclosures",
     "is_vacuous",
@@ -120,6 +132,76 @@ def Occupied(*columns: str, only: Iterable[object] | None = None) -> Invariants:
     """
     names = read_columns(columns, "Occupied")
     return Invariants((OccupiedStatement(names, None if only is None else read_cells(only, names, "Occupied", "only")),))
+
+
+def Rounded(  # noqa: N802
+    *columns: str, base: int, to: str = "nearest", only: Iterable[object] | None = None
+) -> Invariants:
+    """The rows of every joint cell, null included, rounded to a multiple of `base`; with `only`, of the listed cells.
+
+    `to` is "nearest" (of two nearest multiples the larger), "down" or "up". The rule is public, so the published number says
+    in which range the count lies, and nothing more. Random rounding is a release with noise, not a fact.
+
+    Raises:
+        SchemaError: as `Totals`.
+        ArgumentError: `base` is not a whole number from 2 on, or `to` is another word.
+    """
+    least = read_count(base, "Rounded", "base", 2)
+    rule = Rounding(least, read_rule(to, "Rounded", "to", ("nearest", "down", "up")))
+    return _ranges("Rounded", columns, rule, only)
+
+
+def Suppressed(  # noqa: N802
+    *columns: str, below: int, zeros: str = "hidden", only: Iterable[object] | None = None
+) -> Invariants:
+    """The number of rows of every joint cell, null included, except that small counts are published as "fewer than `below`".
+
+    With zeros="shown" a cell without rows is published as 0, and 1 to `below` - 1 are not told apart. Which cells are
+    suppressed is public as well; complementary suppression is not done, and what follows by subtraction is a disclosure.
+
+    Raises:
+        SchemaError: as `Totals`.
+        ArgumentError: `below` is not a whole number from 2 on (3 where zeros are shown), or `zeros` is another word.
+    """
+    shown = read_rule(zeros, "Suppressed", "zeros", ("hidden", "shown"))
+    least = read_count(below, "Suppressed", "below", 3 if shown == "shown" else 2)
+    return _ranges("Suppressed", columns, Suppression(least, shown), only)
+
+
+def SizeClasses(  # noqa: N802
+    *columns: str, starts: Sequence[int], only: Iterable[object] | None = None
+) -> Invariants:
+    """The class of size of every joint cell, null included: with starts=[10, 50] "0 to 9", "10 to 49" or "50 or more".
+
+    Raises:
+        SchemaError: as `Totals`.
+        ArgumentError: `starts` are not whole numbers from 1 on in ascending order.
+    """
+    if not isinstance(starts, list | tuple) or not starts:
+        raise ArgumentError(f"SizeClasses: starts={printed(starts)} must be a list of counts, such as [10, 50, 250]")
+    counts = [read_count(start, "SizeClasses", "starts", 1) for start in starts]
+    if sorted(set(counts)) != counts:
+        raise ArgumentError(f"SizeClasses: starts={printed(starts)} must be in ascending order, each once")
+    return _ranges("SizeClasses", columns, Bands((0, *counts)), only)
+
+
+def _ranges(noun: str, columns: tuple[str, ...], rule: Rule, only: Iterable[object] | None) -> Invariants:
+    names = read_columns(columns, noun)
+    return Invariants((RangesStatement(names, None if only is None else read_cells(only, names, noun, "only"), rule),))
+
+
+def AtLeast(*columns: str, rows: int, only: Iterable[object] | None = None) -> Invariants:  # noqa: N802
+    """Every joint cell without a null has at least `rows` rows; with `only`, each listed cell: a rule that everyone knows.
+
+    Nothing is published. A source that breaks the rule is refused, as with `Impossible`.
+
+    Raises:
+        SchemaError: as `Totals`.
+        ArgumentError: `rows` is not a whole number from 1 on.
+    """
+    names = read_columns(columns, "AtLeast")
+    least = read_count(rows, "AtLeast", "rows", 1)
+    return Invariants((FloorStatement(names, None if only is None else read_cells(only, names, "AtLeast", "only"), least),))
 
 
 def Impossible(*columns: str, cells: Iterable[object]) -> Invariants:  # noqa: N802

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from itertools import combinations_with_replacement
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+from math import ceil, floor
 
 import numpy as np
 
 import discreet as dp
 from discreet.totals.adjacency import semi_adjacency
-from discreet.totals.cells import cell_at, domain_size
+from discreet.totals.cells import cell_at, domain_size, levels
 from discreet.totals.published import totals_of_counts
-from discreet.totals.statements import ImpossibleStatement, LinearStatement, OccupiedStatement, TotalsStatement
+from discreet.totals.rules import Bands, Rounding, Suppression
+from discreet.totals.statements import (
+    FloorStatement,
+    ImpossibleStatement,
+    LinearStatement,
+    OccupiedStatement,
+    RangesStatement,
+    TotalsStatement,
+)
 
 # The null level is a level like any other, so a category of one value has two levels: x0 and null.
 SCHEMA = dp.Schema(
@@ -38,9 +48,29 @@ def published(invariants, cells):
             case ImpossibleStatement(cells=never):
                 if any(cell in seen for cell in never):
                     return None
+            case RangesStatement(only=only, rule=rule):
+                shown = {cell: printed(rule, k) for cell, k in seen.items() if only is None or cell in only}
+                said.append(frozenset(pair for pair in shown.items() if pair[1] != printed(rule, 0)))
+            case FloorStatement(only=only, rows=least):
+                known = [[one for one in levels(SCHEMA[name]) if one is not None] for name in part.columns]
+                if any(seen[cell] < least for cell in (product(*known) if only is None else only)):
+                    return None
             case LinearStatement(rows=rows):
                 said.append(tuple(sum(dict(row).get(cell, 0) * k for cell, k in seen.items()) for row in rows))
     return tuple(said)
+
+
+def printed(rule, count):
+    """What a rule publishes for a count, from its words alone."""
+    match rule:
+        case Rounding(base=base, to="nearest"):
+            return base * floor(Fraction(count, base) + Fraction(1, 2))
+        case Rounding(base=base, to=to):
+            return base * (floor if to == "down" else ceil)(Fraction(count, base))
+        case Suppression(below=below, zeros=zeros):
+            return "few" if (1 if zeros == "shown" else 0) <= count < below else count
+        case Bands(starts=starts):
+            return max(start for start in starts if start <= count)
 
 
 def domain(invariants):
@@ -109,3 +139,30 @@ def computed(invariants, fibre):
     """What the library says from the published totals of a table of the fibre."""
     totals = totals_of_counts(invariants, SCHEMA, fibre[0])
     return semi_adjacency(invariants, SCHEMA, totals, int(fibre[0].sum()))
+
+
+def checked(invariants, sizes):
+    """The library against the maximum over every fibre: (fibres, of which exact, sum of what a bound is above)."""
+    count = exact = above = 0
+    everything = semi_adjacency(invariants, SCHEMA)
+    for n in sizes:
+        for fibre in fibres(invariants, n):
+            told, truth = computed(invariants, fibre), largest_cost(fibre)
+            assert told.a >= truth, (invariants, n, fibre[0], told, truth)
+            assert told.a == truth or not told.exact, (invariants, n, fibre[0], told, truth)
+            assert everything.a >= truth
+            assert told.a <= max(n, 1)
+            count, exact, above = count + 1, exact + told.exact, above + told.a - truth
+    return count, exact, above
+
+
+def sizes_for(invariants, most):
+    """As many rows as keep the number of histograms below `most`."""
+    cells = domain_size(invariants.columns, SCHEMA)
+    sizes, histograms = [], 1
+    for n in range(1, 9):
+        histograms = histograms * (cells + n - 1) // n
+        if histograms > most:
+            break
+        sizes.append(n)
+    return sizes

@@ -40,6 +40,8 @@ def random_invariants(rng, schema):
             dp.Totals(*names, only=cells),
             dp.Occupied(*names, only=cells),
             dp.Impossible(*names, cells=cells),
+            dp.Suppressed(*names, below=2),
+            dp.Rounded(*names, base=2, only=cells),
             dp.LinearInvariant(names, {f"s{number}": {cell: rng.choice([1, 2, -1]) for cell in cells}}),
         ]
         joined += rng.choice(kinds)

@@ -344,7 +344,7 @@ STEPS = FILLED.where({"v": (1, 1), "g": ["x"]}).steps + TABLE.sample("1/2").step
 
 INVARIANTS = (
     dp.Totals("g")
-    + dp.Occupied("g", "v")
+    + (dp.Occupied("g", "v") + dp.Rounded("g", base=3) + dp.AtLeast("g", rows=1))
     + dp.Impossible("g", "v", cells=[("x", 0)])
     + dp.LinearInvariant(["g"], {"s": {"x": 1, "y": 2}})
 )
@@ -361,7 +361,7 @@ def test_every_part_of_exact_totals_is_written_and_sorted_by_its_kind() -> None:
     assert {type(part) for part in INVARIANTS.parts} == members_of(ExactStatement)
     assert len({statement_json(part)["part"] for part in INVARIANTS.parts}) == len(get_args(ExactStatement))
     kinds = statements_by_kind(INVARIANTS.parts)
-    found = (*kinds.totals, *kinds.occupied, *kinds.impossible, *kinds.linear)
+    found = (*kinds.totals, *kinds.occupied, *kinds.impossible, *kinds.linear, *kinds.ranges, *kinds.floors)
     assert sorted(map(str, found)) == sorted(map(str, INVARIANTS.parts))
 
 

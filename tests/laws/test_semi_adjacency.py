@@ -22,7 +22,7 @@ from discreet.totals.cells import domain_size, levels
 from discreet.totals.magnitudes import Magnitude, rows_of_sums
 from discreet.totals.published import totals_of_counts
 
-from .fibres import SCHEMA, computed, costs, fibres, largest_cost, moves, norms, x
+from .fibres import SCHEMA, checked, computed, costs, fibres, largest_cost, moves, norms, sizes_for, x
 
 pytestmark = pytest.mark.one_in(4)  # the others run with make test-slow
 
@@ -39,21 +39,6 @@ def literal(tables):
                 worst = max(worst, int(distance[number][tables[:, i] == other].min()))
         found.append(worst)
     return found
-
-
-def checked(invariants, sizes):
-    """The library against the maximum over every fibre: (fibres, of which exact, sum of what a bound is above)."""
-    count = exact = above = 0
-    everything = semi_adjacency(invariants, SCHEMA)
-    for n in sizes:
-        for fibre in fibres(invariants, n):
-            told, truth = computed(invariants, fibre), largest_cost(fibre)
-            assert told.a >= truth, (invariants, n, fibre[0], told, truth)
-            assert told.a == truth or not told.exact, (invariants, n, fibre[0], told, truth)
-            assert everything.a >= truth
-            assert told.a <= max(n, 1)
-            count, exact, above = count + 1, exact + told.exact, above + told.a - truth
-    return count, exact, above
 
 
 def ordered(labels, n):
@@ -271,18 +256,6 @@ WITHIN = [
     Margins("a3", "b3") + Impossible("a3", "b3", cells=[x(0, 1)]) + Occupied("a3", "b3", only=[x(0, 0)]),
     sum_of("a4", 1, 2, 3, 0) + Occupied("a4", only=x(0, 2)),
 ]
-
-
-def sizes_for(invariants, most):
-    """As many rows as keep the number of histograms below `most`."""
-    cells = domain_size(invariants.columns, SCHEMA)
-    sizes, histograms = [], 1
-    for n in range(1, 9):
-        histograms = histograms * (cells + n - 1) // n
-        if histograms > most:
-            break
-        sizes.append(n)
-    return sizes
 
 
 def test_one_partition_is_exact():

@@ -142,7 +142,7 @@ def _room(kernel: Kernel, quote: Quote, one: Measured, columns: tuple[str, ...])
         return _Room(cell, known, None, Counter())
     first = known[min(known)]
     moved = _count_moved(quote)
-    others = next(fitting(quote, columns, (first,) * moved, first, quote.beside), None)
+    others = next(fitting(quote, columns, ((first,) * moved,) * 2, first, quote.beside), None)
     if others is None:
         return None
     inside = effects(kernel, replace(quote, measured=(one,)), columns, list(others))

@@ -23,13 +23,14 @@ from discreet.audit.fitting import fit_table
 from discreet.audit.tables import Row, Table, candidates, columns_of_plan, describe_row, effects, roots_of
 from discreet.domain.origins import between, root_of
 from discreet.domain.schema import Schema
+from discreet.errors import InternalError
 from discreet.noise.bits import Bits
 from discreet.plan.plan import resize_of
 from discreet.quotes.quote import Quote
 from discreet.totals.cells import Cell, label_of, shape_of
 from discreet.totals.exact_totals import ExactTotals, alive_cells
 from discreet.totals.published import totals_of_counts
-from discreet.totals.statements import LinearStatement, TotalsStatement
+from discreet.totals.statements import LinearStatement, RangesStatement, TotalsStatement, has_ranges
 
 __all__ = ["Pair", "fitting", "neighbouring_tables", "possible", "same_totals"]
 
@@ -252,6 +253,8 @@ def _marks(exact_totals: ExactTotals, schema: Schema, columns: tuple[str, ...], 
         cell = _cell(schema, columns, row, part.columns)
         if isinstance(part, TotalsStatement) and (part.only is None or cell in part.only):
             found[number, cell] = 1
+        if isinstance(part, RangesStatement) and (totals := exact_totals.totals) and totals.is_exact(part, cell, schema):
+            found[number, cell] = 1  # a published range of one count is a total
         if isinstance(part, LinearStatement):
             for name, weights in zip(part.names, part.rows, strict=True):
                 found[number, name] = dict(weights).get(cell, 0)
@@ -329,8 +332,8 @@ def _surroundings(quote: Quote, columns: tuple[str, ...], change: _Change, times
             if rest >= 0:
                 yield Counter({row: rest})
             return
-        if quote.beside.totals is not None:
-            yield from fitting(quote, columns, change.before, change.around, quote.beside)
+        if quote.beside.totals is not None or has_ranges(quote.beside.invariants.parts):
+            yield from fitting(quote, columns, (change.before, change.after), change.around, quote.beside)
             return
         shown = list(dict.fromkeys([*change.before, *change.after]))
         every = Counter(shown if rest >= len(shown) else ())
@@ -342,20 +345,21 @@ def _surroundings(quote: Quote, columns: tuple[str, ...], change: _Change, times
 
 
 def fitting(
-    quote: Quote, columns: tuple[str, ...], before: tuple[Row, ...], around: Row, exact_totals: ExactTotals
+    quote: Quote, columns: tuple[str, ...], change: tuple[tuple[Row, ...], ...], around: Row, exact_totals: ExactTotals
 ) -> Iterator[Counter[Row]]:
-    """The other rows of a table that has the rows `before` and the published totals, where one is found.
+    """The other rows of a table that has the published totals with the rows before a change and with those after it.
 
-    In the columns without totals they are like `around`.
+    In the columns without totals they are like `around`. No table may be found.
     """
     schema = quote.plan.schema
     names = roots_of(exact_totals.invariants.columns, schema)
     shape = shape_of(names, schema)
     places = [columns.index(name) for name in names]
-    least = np.zeros(shape, dtype=np.int64)
-    for row in before:
-        least[tuple(_level(schema, name, row[place]) for name, place in zip(names, places, strict=True))] += 1
-    found = fit_table(exact_totals, schema, least.ravel())
+    least, after = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    for counts, rows in zip((least, after), change, strict=True):
+        for row in rows:
+            counts[tuple(_level(schema, name, row[place]) for name, place in zip(names, places, strict=True))] += 1
+    found = fit_table(exact_totals, schema, least.ravel(), (after - least).ravel(), quote.plan.neighbours.rows)
     if found is None:
         return
     others: Counter[Row] = Counter()
@@ -376,7 +380,10 @@ def same_totals(exact_totals: ExactTotals, schema: Schema, columns: tuple[str, .
         keys = [[_level(schema, name, row[columns.index(name)]) for name in names] for row, _ in table]
         counts = np.array([times for _, times in table], dtype=np.int64)
         cells = np.array(keys).reshape(-1, len(shape)), counts
-        published.append(totals_of_counts(exact_totals.invariants, schema, cells, names))
+        try:
+            published.append(totals_of_counts(exact_totals.invariants, schema, cells, names))
+        except InternalError:  # it breaks a rule of the world: it is not a table at all
+            return False
     return published[0] == published[1] and exact_totals.totals in (None, published[0])
 
 
@@ -389,10 +396,5 @@ def _words(quote: Quote, columns: tuple[str, ...], change: _Change, times: int) 
 
 
 def _list_rows(quote: Quote, columns: tuple[str, ...], rows: Counter[Row], times: int) -> str:
-    parts = [
-        f"{count * times} x {describe_row(quote.plan, columns, row)}"
-        if count * times > 1
-        else describe_row(quote.plan, columns, row)
-        for row, count in rows.items()
-    ]
-    return " and ".join(parts)
+    shown = ((count * times, describe_row(quote.plan, columns, row)) for row, count in rows.items())
+    return " and ".join(f"{number} x {words}" if number > 1 else words for number, words in shown)

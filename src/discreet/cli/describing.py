@@ -31,7 +31,6 @@ from discreet.releases.possible import possible_of
 from discreet.session.orders import promise_to_population
 from discreet.statistics.base import groupings_of
 from discreet.statistics.recipe import RANKS
-from discreet.totals.statements import statement_json
 
 __all__ = ["declaration_lines", "derived_facts", "derived_lines", "note_lines", "release_facts", "release_lines"]
 
@@ -68,10 +67,10 @@ def _totals(plan: PlanFile) -> list[tuple[str, str]]:
     if plan.invariants is None or plan.neighbours.rows is None:
         return []
     from discreet.totals.adjacency import semi_adjacency
-    from discreet.totals.words import comparison_words
+    from discreet.totals.words import comparison_words, statement_words
 
     found = semi_adjacency(plan.invariants, plan.schema, None, plan.neighbours.rows)
-    parts = [f"{statement_json(part)['part']} of {', '.join(part.columns)}" for part in plan.invariants.parts]
+    parts = [statement_words(part) for part in plan.invariants.parts]
     compared = comparison_words(found, published=False)
     return [("exact", f"{'; '.join(parts)}: published without noise and not protected; {compared}")]
 

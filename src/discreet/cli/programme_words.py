@@ -17,9 +17,11 @@ from discreet.totals.adjacency import SemiAdjacency
 from discreet.totals.attributes import AttributeChange
 from discreet.totals.statements import (
     ExactStatement,
+    FloorStatement,
     ImpossibleStatement,
     LinearStatement,
     OccupiedStatement,
+    RangesStatement,
     TotalsStatement,
 )
 
@@ -30,6 +32,8 @@ _KINDS: Mapping[type[ExactStatement], str] = {
     OccupiedStatement: "occupied cells of",
     LinearStatement: "sums over",
     ImpossibleStatement: "impossible cells of",
+    RangesStatement: "ranges of the counts of",
+    FloorStatement: "least counts of",
 }
 
 

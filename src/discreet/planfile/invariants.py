@@ -9,13 +9,32 @@ from discreet.domain.columns import Category
 from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Schema
 from discreet.errors import ArgumentError
-from discreet.invariants import Impossible, Invariants, LinearInvariant, Occupied, Sums, Totals
+from discreet.invariants import (
+    AtLeast,
+    Impossible,
+    Invariants,
+    LinearInvariant,
+    Occupied,
+    Rounded,
+    SizeClasses,
+    Sums,
+    Suppressed,
+    Totals,
+)
 from discreet.planfile.tree import Node
 from discreet.totals.checking import check_invariants
 
 __all__ = ["invariants_of"]
 
 _LISTS: Mapping[str, Callable[..., Invariants]] = {"totals": Totals, "occupied": Occupied}
+
+# For each key what makes its part, which keys it must have besides the columns, and which it may have besides `only`.
+_RANGES: Mapping[str, tuple[Callable[..., Invariants], tuple[str, ...], tuple[str, ...]]] = {
+    "rounded": (Rounded, ("base",), ("to",)),
+    "suppressed": (Suppressed, ("below",), ("zeros",)),
+    "size_classes": (SizeClasses, ("starts",), ()),
+    "at_least": (AtLeast, ("rows",), ()),
+}
 
 
 def invariants_of(node: Node, schema: Schema, neighbours: Neighbours) -> Invariants:
@@ -24,7 +43,7 @@ def invariants_of(node: Node, schema: Schema, neighbours: Neighbours) -> Invaria
     Raises:
         PlanError: the section or an invariant is wrong; `place` names the mistake.
     """
-    parts = node.table((), ("totals", "occupied", "impossible", "linear", "sums"))
+    parts = node.table((), (*_LISTS, "impossible", "linear", "sums", *_RANGES))
     joined = Invariants(())
     for word, make in _LISTS.items():
         for item in parts[word].items() if word in parts else ():
@@ -37,6 +56,9 @@ def invariants_of(node: Node, schema: Schema, neighbours: Neighbours) -> Invaria
         joined += _read_linear(item)
     for item in parts["sums"].items() if "sums" in parts else ():
         joined += _read_sums(item, schema)
+    for word, (make_ranges, needed, optional) in _RANGES.items():
+        for item in parts[word].items() if word in parts else ():
+            joined += _read_ranges(item, schema, make_ranges, (needed, optional))
     if not joined.parts:
         raise node.wrong('is empty; write totals = [["state"]] or leave the section out')
     try:
@@ -85,6 +107,18 @@ def _read_sums(node: Node, schema: Schema) -> Invariants:
         column, by = keys["column"].string(), _read_columns(keys["by"]) if "by" in keys else []
     with node.locate_errors():
         return Sums(column, schema, by)
+
+
+def _read_ranges(
+    node: Node, schema: Schema, make: Callable[..., Invariants], known: tuple[tuple[str, ...], tuple[str, ...]]
+) -> Invariants:
+    """`{ columns = ["county"], below = 10 }`, with `only` for some cells."""
+    needed, optional = known
+    keys = node.table(("columns", *needed), ("only", *optional))
+    names = _read_columns(keys["columns"])
+    said = {word: keys[word].value for word in (*needed, *optional) if word in keys}
+    with node.locate_errors():
+        return make(*names, **said, only=_read_cells(keys["only"], schema, keys["columns"]) if "only" in keys else None)
 
 
 def _read_columns(node: Node) -> list[str]:

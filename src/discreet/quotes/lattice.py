@@ -20,7 +20,8 @@ from discreet.plan.plan import Plan
 from discreet.quotes.view import View, positions
 from discreet.totals.cells import positions as cell_positions
 from discreet.totals.exact_totals import ExactTotals, Star, alive_cells, atoms_of, equations_of, star_of
-from discreet.totals.statements import TotalsStatement
+from discreet.totals.known_counts import atoms_of_known_counts
+from discreet.totals.statements import TotalsStatement, has_ranges
 from discreet.totals.structure import Blocks, Kernel, Structure, Table, Tables
 
 __all__ = ["PublishedCounts", "find_held_cells", "find_known_counts", "joint_places", "structure_of"]
@@ -40,6 +41,9 @@ def structure_of(plan: Plan, view: View, exact_totals: ExactTotals) -> Structure
         return None
     schema, columns = plan.schema, view.columns
     alive = alive_cells(exact_totals, schema, columns)
+    known = atoms_of_known_counts(exact_totals, schema, columns)
+    if known is not None:
+        return _blocks(view, columns, alive, known.labels, known.totals)
     star = star_of(exact_totals.invariants, schema)
     if star is not None:
         branches = [branch for branch in star.branches if any(view.grouped[name] > 1 for name in view.of(branch, schema))]
@@ -103,7 +107,11 @@ def find_known_counts(
 def _star_blocks(
     view: View, exact_totals: ExactTotals, plan: Plan, alive: NDArray[np.bool_], star: Star
 ) -> Structure | None:
-    """Blocks by the one published table that knows every column by which the request groups or drops rows."""
+    """Blocks by the one published table that knows every column by which the request groups or drops rows.
+
+    Where a column is in no table, such as one of suppressed cells, blocks by all totals together. Beside occupied cells
+    alone that would hold as well, but quotes of stored plans stay as they are.
+    """
     columns, schema = view.columns, plan.schema
     needed = {name for name in columns if view.grouped[name] > 1 or (view.places[name] < 0).any()}
     for branch in star.branches or ((),):
@@ -115,7 +123,8 @@ def _star_blocks(
             # Where the request groups by finer columns than the totals, several levels are of one class.
             atoms = cell_positions(clique, own, schema).reshape(tuple(len(view.places[name]) for name in own))
             return _blocks(view, own, np.asarray(alive.any(axis=axes)), atoms, _counts(exact_totals, clique, plan))
-    return None
+    whole = atoms_of(exact_totals, schema, columns) if has_ranges(exact_totals.invariants.parts) else None
+    return None if whole is None else _blocks(view, columns, alive, whole.labels, whole.totals)
 
 
 def _counts(exact_totals: ExactTotals, clique: tuple[str, ...], plan: Plan) -> NDArray[np.int64] | None:

@@ -148,16 +148,19 @@ def _totals_frame(part: Mapping[str, Any], schema: Sequence[Mapping[str, Any]]) 
 
     if part["part"] == "linear":
         return pl.DataFrame({"name": list(part["values"]), "value": list(part["values"].values())})
-    value = "count" if part["part"] == "totals" else "occupied"
-    while value in part["columns"]:
-        value += "_exact"
+    values = {"totals": ("count",), "ranges": ("published", "least", "most")}.get(part["part"], ("occupied",))
     texts = {one["name"] for one in schema if one["type"] == "number" and not _is_whole(one)}
-    cells = list(zip(*part["cells"], strict=True)) or [()] * (len(part["columns"]) + 1)
+    cells = list(zip(*part["cells"], strict=True)) or [()] * (len(part["columns"]) + len(values))
     columns = []
-    for name, values in zip(part["columns"], cells, strict=False):
-        shown = [None if one is None else str(one) for one in values] if name in texts else list(values)
+    for name, labels in zip(part["columns"], cells, strict=False):
+        shown = [None if one is None else str(one) for one in labels] if name in texts else list(labels)
         columns.append(pl.Series(name, shown))
-    return pl.DataFrame([*columns, pl.Series(value, list(cells[-1]), dtype=pl.Int64)])
+    for value, numbers in zip(values, cells[-len(values) :], strict=True):
+        name = value
+        while name in part["columns"]:
+            name += "_exact"
+        columns.append(pl.Series(name, list(numbers), dtype=pl.String if value == "published" else pl.Int64))
+    return pl.DataFrame(columns)
 
 
 def _is_whole(column: Mapping[str, Any]) -> bool:

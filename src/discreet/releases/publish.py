@@ -42,6 +42,7 @@ from discreet.releases.labels import LabelColumn, all_rows, find_printed
 from discreet.releases.measured import measured_json
 from discreet.statistics.base import groupings_of, statistic_json
 from discreet.statistics.counted import ADD_UP
+from discreet.totals.statements import has_ranges
 
 if TYPE_CHECKING:
     import polars as pl
@@ -194,7 +195,7 @@ def _in_document(quote: Quote, noisy: Noisy, table: _Chunk) -> dict[str, Any]:
     exact_totals = [
         {
             "name": frame.name,
-            **({} if quote.beside is None else _tell(frame.told, quote.plan, groups)),
+            **({} if quote.beside is None else _tell(frame.told, quote, groups)),
             "columns": _frame_columns(frame),
             **_list_sums(sums_of_frame(quote.plan, quote.beside, groups), frame.labels, quote.plan, groups),
         }
@@ -374,12 +375,17 @@ def guarantee_of(quote: Quote, report_delta: Fraction) -> Guarantee:
 
 def _statistic_line(quote: Quote, line: Line) -> dict[str, Any]:
     """The statistic and the kind of its numbers; with exact totals, also whether its counts add up to them."""
-    told = _tell(line.recipe.told(quote.noises(line), totals=quote.beside is not None), quote.plan)
+    told = _tell(line.recipe.told(quote.noises(line), totals=quote.beside is not None), quote)
     return {**shown_statistic(quote.plan, line.statistic), "view": line.statistic.kind.view, **told}
 
 
-def _tell(words: Mapping[str, str], plan: Plan, own: Sequence[Group] = ()) -> dict[str, str]:
-    """The words for the counts of a table or of a frame with groups of its own, which may have rows that are not printed."""
-    if words.get("totals") == ADD_UP and hides_rows(plan, (*plan.group_by, *own)):
-        return {**words, "totals": f"{ADD_UP} with those that are not printed"}
-    return dict(words)
+def _tell(words: Mapping[str, str], quote: Quote, own: Sequence[Group] = ()) -> dict[str, str]:
+    """The words for the counts of a table or of a frame with groups of its own, which may have rows that are not printed.
+
+    Noise keeps sums, but no published range: a count of fewer than 10 rows may come out as 12.
+    """
+    if words.get("totals") != ADD_UP:
+        return dict(words)
+    hidden = " with those that are not printed" if hides_rows(quote.plan, (*quote.plan.group_by, *own)) else ""
+    ranged = quote.beside is not None and has_ranges(quote.beside.invariants.parts)
+    return {**words, "totals": f"{ADD_UP}{hidden}{', but need not lie in the published ranges' if ranged else ''}"}

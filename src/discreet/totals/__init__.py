@@ -21,6 +21,10 @@ parameter a(t) from schema and published totals alone. Statements and proofs: do
   "Autauga"): 3, ...}}
 * `graver`: The Graver basis of a small integer matrix: the exchanges out of which all differences of equal totals are
   made
+* `known_counts`: The classes of cells whose rows follow from totals together with the counts that published ranges leave as
+  they are
+* `laminar`: Ranges for the rows of sets of cells that are pairwise nested or disjoint: the tree of the sets, and what
+  follows
 * `magnitude_cells`: The coefficients of an exact sum of a number column: its values, for all rows or for those of each
   group
 * `magnitudes`: The semi-adjacency of exact sums of a magnitude: the total of age, over all rows or within the groups of a
@@ -29,7 +33,11 @@ parameter a(t) from schema and published totals alone. Statements and proofs: do
   state
 * `published`: The published values of the invariants: private counts in, public numbers out, and their canonical JSON
   form
+* `ranges`: The semi-adjacency of ranges of counts: rounded and suppressed totals, classes of size, public lower bounds
 * `reading`: Reads columns, cells and coefficients as a caller writes them, before any schema is known
+* `recovered`: Ranges that say more than they show: a suppressed count that follows from the other published numbers by
+  subtraction
+* `rules`: How a count becomes a published range: rounded to a base, suppressed when it is small, or by classes of size
 * `statements`: The parts of a description of exact statistics: frozen values, and their canonical JSON form
 * `structure`: The lattice in which two tables with equal totals differ, for the row counts of a request
 * `words`: What is published exactly, and the one sentence on the tables that a guarantee compares, in words

@@ -5,6 +5,8 @@ may have to change, over all tables with these totals, for one row to take a val
 differ in at most a(t) rows are the neighbours of semi-differential privacy. Any larger number is safe, a smaller one is not,
 and a number that depends on the table itself would tell about it (docs/proofs/semi-adjacency.md, A0).
 
+Totals of another table, such as the housing units of each block beside persons, leave it as it is (A16).
+
 It is computed with a free attribute in addition to the columns of the invariants (soundness 19), so it is at least 1.
 """
 
@@ -27,7 +29,8 @@ from discreet.totals.general import FEW_CLASSES, crossing_bound, decomposable, g
 from discreet.totals.magnitudes import Magnitude, rows_of_sums, sums_within_groups
 from discreet.totals.overlaps import Block, blocks_of, rows_of_blocks
 from discreet.totals.published import PublishedTotals
-from discreet.totals.statements import statements_by_kind
+from discreet.totals.ranges import facts_of, rows_of_ranges
+from discreet.totals.statements import has_ranges, statements_by_kind
 
 __all__ = ["SemiAdjacency", "disclosures", "is_vacuous", "semi_adjacency"]
 
@@ -155,6 +158,9 @@ def _piece(
     possible = possible_cells(component, invariants, schema, totals)
     splits = splits_of(component, possible, schema, totals, rows)
     classes = classes_of(splits, int(possible.sum()), rows)
+    if has_ranges(component.parts):
+        facts = facts_of(component, possible, splits, schema, totals)
+        return _Piece(*rows_of_ranges(component, facts, splits, classes, rows), least=None)
     lists = exists(component, possible, schema)
     if classes.settled:
         held = np.ones(len(classes.owner), dtype=bool) if classes.totals is None else classes.totals[classes.owner] > 0

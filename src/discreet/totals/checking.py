@@ -46,7 +46,7 @@ def check_invariants(invariants: _Described | None, schema: Schema, neighbours: 
     invariants.check(schema)
     from discreet.totals.adjacency import is_vacuous, semi_adjacency
 
-    if is_vacuous(invariants, schema):
+    if is_vacuous(invariants, schema, None, neighbours.rows):
         raise PlanError(
             "invariants: they determine how many rows have each combination of all columns, so nothing is left to protect; "
             "publish totals of fewer columns"

@@ -19,9 +19,11 @@ from discreet.totals.description import Description
 from discreet.totals.published import PublishedTotals, cell_numbers
 from discreet.totals.statements import (
     ExactStatement,
+    FloorStatement,
     ImpossibleStatement,
     LinearStatement,
     OccupiedStatement,
+    RangesStatement,
     TotalsStatement,
     statements_by_kind,
 )
@@ -48,6 +50,7 @@ class Split:
         weights: for a sum with three or more distinct coefficients: the coefficient of each label. Such a sum does not
             say the count of a label.
         value: such a sum, None where it is not known yet.
+        rest: the label of the cells that no part names; their rows follow from n and the others. None where there is none.
     """
 
     labels: NDArray[np.int64]
@@ -55,6 +58,7 @@ class Split:
     counts: NDArray[np.int64] | None
     weights: tuple[int, ...] | None = None
     value: int | None = None
+    rest: int | None = None
 
 
 def components_of(invariants: Description, schema: Schema) -> tuple[Component, ...]:
@@ -125,8 +129,13 @@ def _empty(part: ExactStatement, schema: Schema, totals: PublishedTotals | None)
                 signs = {coefficient > 0 for _, coefficient in row}
                 if value == 0 and len(signs) == 1:
                     empty[cell_indices([cell for cell, _ in row], columns, schema)] = True
-        case TotalsStatement() | OccupiedStatement() | LinearStatement():
+        case RangesStatement() if totals is not None:
+            _, most = totals.ranges(part)
+            empty[cell_numbers(part, schema)] = most == 0
+        case TotalsStatement() | OccupiedStatement() | LinearStatement() | RangesStatement():
             pass  # not published yet
+        case FloorStatement():
+            pass  # says that a cell has rows, never that it has none
         case _:
             raise unreachable(part)
     return empty
@@ -151,8 +160,8 @@ def splits_of(
                 found.append(_table_split(part, numbers, schema, totals, rows))
             case LinearStatement():
                 found += _sum_splits(part, numbers, schema, totals, rows)
-            case OccupiedStatement() | ImpossibleStatement():
-                pass  # neither is a sum of rows: see `exists` and `possible_cells`
+            case OccupiedStatement() | ImpossibleStatement() | RangesStatement() | FloorStatement():
+                pass  # not a sum of rows: see `exists`, `possible_cells` and `facts_of`
             case _:
                 raise unreachable(part)
     return tuple(split for split in found if split.blocks > 1)
@@ -176,7 +185,9 @@ def _table_split(
         raise PlanError(
             f"totals: the totals of {', '.join(part.columns)} have rows in cells that other totals or rules exclude"
         )
-    return Split(labels.reshape(-1).astype(np.int64), len(kept), None if counts is None else counts[kept])
+    last = len(kept) - 1 if part.only is not None and kept[-1] == domain_size(part.columns, schema) else None
+    known = None if counts is None else counts[kept]
+    return Split(labels.reshape(-1).astype(np.int64), len(kept), known, rest=last)
 
 
 def _sum_split(name: str, coefficients: NDArray[np.int64], value: int | None, rows: int | None) -> Split:
@@ -186,12 +197,13 @@ def _sum_split(name: str, coefficients: NDArray[np.int64], value: int | None, ro
     if len(distinct) > 2:
         return Split(labels, len(distinct), None, tuple(distinct), value)
     if len(distinct) == 1 or value is None or rows is None:
-        return Split(labels, len(distinct), None)
+        return Split(labels, len(distinct), None, rest=distinct.index(0) if 0 in distinct else None)
     low, high = distinct
     more, rest = divmod(value - low * rows, high - low)
     if rest or not 0 <= more <= rows:
         raise PlanError(f"totals: '{name}' is {value}, which {rows} rows with coefficients {low} and {high} cannot give")
-    return Split(labels, 2, np.array([rows - more, more], dtype=np.int64))
+    counts = np.array([rows - more, more], dtype=np.int64)
+    return Split(labels, 2, counts, rest=distinct.index(0) if 0 in distinct else None)
 
 
 def _sum_splits(

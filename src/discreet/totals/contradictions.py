@@ -13,9 +13,12 @@ from discreet.errors import PlanError, printed
 from discreet.exact.canonical import canonical
 from discreet.totals.cells import cell_at, cell_index, domain_size, positions
 from discreet.totals.published import PublishedTotals, cell_numbers
-from discreet.totals.statements import LinearStatement, OccupiedStatement, TotalsStatement
+from discreet.totals.statements import LinearStatement, OccupiedStatement, RangesStatement, TotalsStatement
 
 __all__ = ["refuse_contradictions"]
+
+_MANY = 2**40
+"""More rows than a table has, and few enough that a million such counts can be added."""
 
 
 def refuse_contradictions(totals: PublishedTotals, schema: Schema) -> None:
@@ -38,6 +41,8 @@ def refuse_contradictions(totals: PublishedTotals, schema: Schema) -> None:
             _check_occupied(part, totals, schema)
         if isinstance(part, LinearStatement):
             _check_sums(part, totals, schema)
+        if isinstance(part, RangesStatement):
+            _check_ranges(part, totals, schema)
 
 
 def _describe(part: TotalsStatement | OccupiedStatement) -> str:
@@ -118,6 +123,24 @@ def _check_room(part: OccupiedStatement, table: TotalsStatement, totals: Publish
             f"totals: {occupied[index]} cells of {', '.join(part.columns)} are occupied, where the {_describe(table)} have "
             f"{rows[index]} rows"
         )
+
+
+def _check_ranges(part: RangesStatement, totals: PublishedTotals, schema: Schema) -> None:
+    """The ranges leave room for the number of rows, and hold the counts that a table says."""
+    least, most = totals.ranges(part)
+    counted = totals.table(part.columns, schema)
+    if counted is not None:
+        counts = counted.reshape(-1)[cell_numbers(part, schema)]
+        wrong = np.flatnonzero((counts < least) | (counts > most))
+        if wrong.size:
+            index = int(cell_numbers(part, schema)[wrong[0]])
+            shown = canonical(list(cell_at(index, part.columns, schema)))
+            said = part.rule.words(int(least[wrong[0]]))
+            raise PlanError(f"totals: cell {shown} of {', '.join(part.columns)} is {said}, but has {counts[wrong[0]]} rows")
+    few = part.only is None and int(np.minimum(most, _MANY).sum()) < (totals.rows or 0)
+    if totals.rows is not None and (few or int(least.sum()) > totals.rows):
+        where = f"the ranges of {', '.join(part.columns)}"
+        raise PlanError(f"totals: {where} cannot hold the {totals.rows} rows of the table")
 
 
 def _check_sums(part: LinearStatement, totals: PublishedTotals, schema: Schema) -> None:

@@ -19,9 +19,11 @@ from discreet.exact.numbers import text
 from discreet.totals.cells import Cell, cell_indices, domain_size
 from discreet.totals.statements import (
     ExactStatement,
+    FloorStatement,
     ImpossibleStatement,
     LinearStatement,
     OccupiedStatement,
+    RangesStatement,
     TotalsStatement,
     cells_of,
     is_well_formed,
@@ -43,7 +45,7 @@ class Description:
     def __post_init__(self) -> None:
         parts = self.parts if isinstance(self.parts, tuple) else (self.parts,)
         if not all(isinstance(part, ExactStatement) and part.columns and is_well_formed(part) for part in parts):
-            raise SchemaError("Invariants: make them with Totals, Margins, Occupied, Impossible or LinearInvariant, and +")
+            raise SchemaError("Invariants: make them with Totals, Margins, Occupied, Rounded and so on, and +")
 
     def __add__(self, other: Self) -> Self:
         """Both together; a part that says the same as an earlier one is left out."""
@@ -110,6 +112,8 @@ def _names_all_cells(part: ExactStatement) -> bool:
     """True if every value of its columns has its part in what is published, listed or not."""
     match part:
         case TotalsStatement(only=only) | OccupiedStatement(only=only):
+            return only is None
+        case RangesStatement(only=only) | FloorStatement(only=only):
             return only is None
         case ImpossibleStatement():
             return False

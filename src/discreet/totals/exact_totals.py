@@ -14,11 +14,13 @@ from discreet.domain.schema import Schema
 from discreet.errors import unreachable
 from discreet.totals.cells import cell_index, domain_size, positions, shape_of
 from discreet.totals.description import Description
-from discreet.totals.published import PublishedTotals
+from discreet.totals.published import PublishedTotals, cell_numbers
 from discreet.totals.statements import (
+    FloorStatement,
     ImpossibleStatement,
     LinearStatement,
     OccupiedStatement,
+    RangesStatement,
     TotalsStatement,
     statements_by_kind,
 )
@@ -123,11 +125,12 @@ def atoms_of(exact_totals: ExactTotals, schema: Schema, columns: tuple[str, ...]
     if statements_by_kind(invariants.parts).linear:
         return None
     columns = columns or joint_columns(invariants.columns, schema)
-    groups = [_groups(part, columns, schema) for part in parts]
+    groups = [np.zeros(domain_size(columns, schema), dtype=np.int64)]  # all rows, whose number is public
+    groups += [_groups(part, columns, schema) for part in parts]
     _, labels = np.unique(np.stack(groups), axis=1, return_inverse=True)
     labels = labels.reshape(-1).astype(np.int64)
     sets = [(np.ones(int(labels.max()) + 1, dtype=bool), None if exact_totals.totals is None else exact_totals.totals.rows)]
-    for part, group in zip(parts, groups, strict=True):
+    for part, group in zip(parts, groups[1:], strict=True):
         counts = None if exact_totals.totals is None else exact_totals.totals.counts(part, schema)
         for number in np.unique(group[group >= 0]):
             members = np.zeros(len(sets[0][0]), dtype=bool)
@@ -173,7 +176,10 @@ def alive_cells(exact_totals: ExactTotals, schema: Schema, columns: tuple[str, .
                 else:
                     listed = [cell_index(cell, part.columns, schema) for cell in part.only]
                     dead[listed] = known[listed]
-            case TotalsStatement() | OccupiedStatement() | LinearStatement():
+            case RangesStatement() if exact_totals.totals is not None:
+                _, most = exact_totals.totals.ranges(part)
+                dead[cell_numbers(part, schema)] = most == 0
+            case TotalsStatement() | OccupiedStatement() | LinearStatement() | RangesStatement() | FloorStatement():
                 pass  # not published yet, or a sum, which is not read cell by cell: every cell may hold a record
             case _:
                 raise unreachable(part)
@@ -193,8 +199,8 @@ def equations_of(invariants: Description, schema: Schema, columns: tuple[str, ..
                 rows += [(group == number).astype(np.int64) for number in np.unique(group[group >= 0])]
             case LinearStatement():
                 rows += _sums(part, columns, schema)
-            case OccupiedStatement() | ImpossibleStatement():
-                pass  # not sums of rows; they say which cells can hold a record
+            case OccupiedStatement() | ImpossibleStatement() | RangesStatement() | FloorStatement():
+                pass  # not sums of rows that are known; some say which cells can hold a record
             case _:
                 raise unreachable(part)
     return np.stack(rows)

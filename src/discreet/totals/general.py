@@ -19,9 +19,10 @@ from discreet.exact import lattices
 from discreet.totals.classes import Classes
 from discreet.totals.components import Component, Split
 from discreet.totals.graver import MOST_CELLS, graver_basis
+from discreet.totals.laminar import Fact, atoms_of_facts
 from discreet.totals.statements import ExactStatement, statements_by_kind
 
-__all__ = ["FEW_CLASSES", "crossing_bound", "decomposable", "graver_bound", "product_bound", "rank"]
+__all__ = ["FEW_CLASSES", "crossing_bound", "decomposable", "graver_bound", "product_bound", "ranged_graver_bound", "rank"]
 
 _MOST_RANKED = 1000
 FEW_CLASSES = 16
@@ -153,6 +154,36 @@ def graver_bound(component: Component, splits: Sequence[Split], classes: Classes
             raise _too_large(component, classes, matrix.shape[1])
         longest = max(longest, int(np.abs(basis).sum(axis=1).max(initial=0)))
     return max(2, 1 + longest // 2)
+
+
+def ranged_graver_bound(component: Component, splits: Sequence[Split], facts: Sequence[Fact], cells: int) -> int:
+    """max(2, 1 + half of the largest ℓ₁ norm on cells in the Graver basis of the facts, a coordinate for each set (A15).
+
+    Raises:
+        PlanError: the domain is too large for a complete Graver basis.
+    """
+    owner = atoms_of_facts(facts, cells)
+    member = np.zeros(int(owner.max()) + 1, dtype=np.int64)
+    member[owner] = np.arange(cells)
+    whole = np.ones((1, len(member)), dtype=np.int64)
+    sums = np.concatenate([whole, *(_sets(split.labels[member]) for split in splits)])
+    held = [_sets(fact.labels[member]) for fact in facts[len(splits) :]]
+    wide = np.concatenate([sets[sets.sum(axis=1) > 1] for sets in held])  # the range of an atom is kept by itself
+    matrix = np.block([[sums, np.zeros((len(sums), len(wide)))], [wide, -np.eye(len(wide))]]).astype(np.int64)
+    basis = graver_basis(matrix.tolist()) if matrix.shape[1] <= MOST_CELLS else None
+    if basis is None:
+        raise PlanError(
+            f"invariants: the ranges of counts of {', '.join(component.columns)} belong to groups that cross, and are too "
+            f"large for the general case, which takes {MOST_CELLS} cells and groups: they have {matrix.shape[1]}; publish "
+            "ranges of nested or disjoint groups, or of fewer levels"
+        )
+    longest = int(np.abs(basis[:, : len(member)]).sum(axis=1).max(initial=0))
+    return max(2, 1 + longest // 2)
+
+
+def _sets(labels: _Ints) -> _Ints:
+    """The members of each set, one row of 0 and 1 a set."""
+    return np.asarray(labels == np.arange(int(labels.max(initial=-1)) + 1)[:, None], dtype=np.int64)
 
 
 def _too_large(component: Component, classes: Classes, connected: int) -> PlanError:

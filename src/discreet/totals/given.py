@@ -1,6 +1,7 @@
 """Totals as a caller writes them: {"state": {"Alabama": 12, ...}, ("state", "county"): {("Alabama", "Autauga"): 3, ...}}.
 
-Cells that are not named hold 0 rows, null among them. Occupied cells are given as a list of cells under their columns, the
+Cells that are not named hold 0 rows, null among them. Ranges are written as they are published: {"Autauga": "fewer than 10",
+"Baldwin": 15}. Occupied cells are given as a list of cells under their columns, the
 sum of a linear invariant under its name.
 """
 
@@ -23,17 +24,20 @@ from discreet.totals.contradictions import refuse_contradictions
 from discreet.totals.description import Description
 from discreet.totals.published import PublishedTotals, cell_numbers
 from discreet.totals.reading import read_cell
+from discreet.totals.rules import rule_from_words
 from discreet.totals.statements import (
     ExactStatement,
+    FloorStatement,
     ImpossibleStatement,
     LinearStatement,
     OccupiedStatement,
+    RangesStatement,
     TotalsStatement,
 )
 
 __all__ = ["read_totals", "totals_from_user"]
 
-_Table = TotalsStatement | OccupiedStatement
+_Table = TotalsStatement | OccupiedStatement | RangesStatement
 _LARGEST = 10**30
 
 
@@ -70,12 +74,13 @@ def totals_from_user(
 def _part_of(key: object, value: object, invariants: Description, names: Sequence[str]) -> tuple[_Table, tuple[str, ...]]:
     """The part that the key means, and its columns in the order of the key."""
     columns = key if isinstance(key, tuple) else (key,)
-    kind = TotalsStatement if isinstance(value, Mapping) else OccupiedStatement
-    known = [part for part in invariants.parts if isinstance(part, TotalsStatement | OccupiedStatement)]
-    meant = [part for part in known if isinstance(part, kind) and sorted(part.columns) == sorted(map(str, columns))]
+    known = [part for part in invariants.parts if isinstance(part, _Table)]
+    same = [part for part in known if sorted(part.columns) == sorted(map(str, columns))]
+    kinds = (TotalsStatement, RangesStatement) if isinstance(value, Mapping) else (OccupiedStatement,)
+    meant = next((found for kind in kinds if (found := [part for part in same if isinstance(part, kind)])), [])
     if not meant:
         word = ", ".join(map(str, columns))
-        form = "{cell: rows}" if kind is TotalsStatement else "a list of occupied cells"
+        form = "{cell: rows}" if isinstance(value, Mapping) else "a list of occupied cells"
         hint = did_you_mean(word, [*names, *(", ".join(part.columns) for part in known)])
         raise PlanError(f"totals: '{word}' with {form} is not among the invariants{hint}")
     # A whole table says everything that a table of some cells does.
@@ -88,6 +93,8 @@ def _table(part: _Table, columns: tuple[str, ...], value: object, schema: Schema
     if not isinstance(value, Collection) or isinstance(value, str | bytes):
         raise PlanError(f"{where}: {printed(value)} must be {{cell: rows}}, or a list of occupied cells")
     counts = np.zeros(domain_size(part.columns, schema), dtype=np.int64)
+    if isinstance(part, RangesStatement):
+        counts = part.rule.least(counts)
     published = set(cell_numbers(part, schema).tolist())
     order = [columns.index(name) for name in part.columns]
     seen: set[int] = set()
@@ -98,8 +105,15 @@ def _table(part: _Table, columns: tuple[str, ...], value: object, schema: Schema
             reason = "is given twice" if index in seen else "is not among the published cells"
             raise PlanError(f"{where}: cell {canonical(list(cell))} {reason}")
         seen.add(index)
-        counts[index] = whole_number(value[written], where, least=0) if isinstance(value, Mapping) else 1
+        counts[index] = _entry(part, value[written], where) if isinstance(value, Mapping) else 1
     return counts
+
+
+def _entry(part: _Table, value: object, where: str) -> int:
+    """The count of a cell, or the least count of its range."""
+    if isinstance(part, RangesStatement):
+        return rule_from_words(part.rule, value, where)
+    return whole_number(value, where, least=0)
 
 
 def _sum(name: str, value: object) -> int:
@@ -116,7 +130,7 @@ def _value(
     part: ExactStatement, schema: Schema, tables: Mapping[_Table, NDArray[np.int64]], sums: Mapping[str, int]
 ) -> tuple[int, ...]:
     """The numbers of a part: as given, or as a given whole table implies them."""
-    if isinstance(part, ImpossibleStatement):
+    if isinstance(part, ImpossibleStatement | FloorStatement):
         return ()
     if isinstance(part, LinearStatement):
         missing = [name for name in part.names if name not in sums]
@@ -138,8 +152,9 @@ def _derive(part: _Table, schema: Schema, tables: Mapping[_Table, NDArray[np.int
             source = PublishedTotals(Description((other,)), None, (tuple(table.tolist()),))
             found = source.table(part.columns, schema)
             if found is not None:
-                return found.reshape(-1)
-    kind = "occupied cells" if isinstance(part, OccupiedStatement) else "totals"
+                counts = found.reshape(-1)
+                return part.rule.least(counts) if isinstance(part, RangesStatement) else counts
+    kind = {TotalsStatement: "totals", OccupiedStatement: "occupied cells", RangesStatement: "ranges"}[type(part)]
     raise PlanError(f"totals: the {kind} of {', '.join(part.columns)} are missing")
 
 

@@ -16,14 +16,20 @@ from discreet.errors import InternalError, PlanError
 from discreet.exact.canonical import canonical
 from discreet.totals.cells import Cell, cell_at, cell_indices, domain_size, levels_within, positions, shape_of
 from discreet.totals.description import Description
+from discreet.totals.rules import NO_LIMIT
 from discreet.totals.statements import (
     ExactStatement,
+    FloorStatement,
     ImpossibleStatement,
     LinearStatement,
     OccupiedStatement,
+    RangesStatement,
     TotalsStatement,
     statement_json,
 )
+
+_RULES = (ImpossibleStatement, FloorStatement)
+"""What everybody knows before: nothing is published of it, and a source that breaks it is refused."""
 
 __all__ = ["PublishedTotals", "cell_numbers", "totals_from_json", "totals_of_counts"]
 
@@ -37,7 +43,7 @@ class PublishedTotals:
         rows: n, the number of rows; None where nothing that is published says it.
         values: for each part of `invariants` its numbers. Totals: the counts of its cells, in the order of `only` or in that
             of the joint domain, empty cells included. Occupied: 1 or 0 for each of these cells. Linear: the sums of its
-            names. Impossible: none.
+            names. Ranges: the least count of the range of each cell. Impossible cells and lower bounds: none.
     """
 
     invariants: Description
@@ -57,6 +63,17 @@ class PublishedTotals:
         counts = np.zeros(domain_size(part.columns, schema), dtype=np.int64)
         counts[cell_numbers(part, schema)] = self.value(part)
         return counts
+
+    def ranges(self, part: RangesStatement) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The least and the largest number of rows of each published cell of the part; `NO_LIMIT` for no largest."""
+        least = np.array(self.value(part), dtype=np.int64)
+        return least, part.rule.most(least)
+
+    def is_exact(self, part: RangesStatement, cell: Cell, schema: Schema) -> bool:
+        """True if the range of that cell is published and holds one count only."""
+        found = np.flatnonzero(cell_numbers(part, schema) == cell_indices([cell], part.columns, schema))
+        least, most = self.ranges(part)
+        return bool((least[found] == most[found]).any())
 
     def table(self, columns: Sequence[str], schema: Schema) -> NDArray[np.int64] | None:
         """The counts of the joint cells of `columns`, as far as a table of totals says all of them, else None.
@@ -86,17 +103,17 @@ class PublishedTotals:
 
     def to_json(self, schema: Schema) -> dict[str, object]:
         """The numbers as canonical JSON values, each part with its description; cells of 0 rows are left out."""
-        parts = [
-            self._part_json(part, schema) for part in self.invariants.parts if not isinstance(part, ImpossibleStatement)
-        ]
+        parts = [self._part_json(part, schema) for part in self.invariants.parts if not isinstance(part, _RULES)]
         return {"rows": self.rows, "parts": sorted(parts, key=canonical)}
 
     def _part_json(self, part: ExactStatement, schema: Schema) -> dict[str, object]:
         described = statement_json(part)
         if isinstance(part, LinearStatement):
             return {**described, "values": dict(zip(part.names, self.value(part), strict=True))}
-        if isinstance(part, ImpossibleStatement):
+        if isinstance(part, _RULES):
             return described
+        if isinstance(part, RangesStatement):
+            return {**described, "cells": self._ranges_json(part, schema)}
         order = sorted(range(len(part.columns)), key=lambda position: part.columns[position])
         numbers = cell_numbers(part, schema)
         cells = []
@@ -105,6 +122,17 @@ class PublishedTotals:
                 cell = cell_at(index, part.columns, schema)
                 cells.append([*(cell[position] for position in order), count])
         return {**described, "cells": sorted(cells, key=canonical)}
+
+    def _ranges_json(self, part: RangesStatement, schema: Schema) -> list[list[object]]:
+        """Each cell with its range in words, its least and its largest count, without cells that are known to be empty."""
+        order = sorted(range(len(part.columns)), key=lambda position: part.columns[position])
+        cells: list[list[object]] = []
+        for index, least, most in zip(cell_numbers(part, schema), *self.ranges(part), strict=True):
+            if most:
+                cell = cell_at(int(index), part.columns, schema)
+                limit = None if most == NO_LIMIT else int(most)
+                cells.append([*(cell[position] for position in order), part.rule.words(int(least)), int(least), limit])
+        return sorted(cells, key=canonical)
 
 
 def totals_from_json(invariants: Description, schema: Schema, shown: Mapping[str, Any]) -> PublishedTotals:
@@ -117,7 +145,7 @@ def totals_from_json(invariants: Description, schema: Schema, shown: Mapping[str
     values: list[tuple[int, ...]] = []
     for part in invariants.parts:
         entry = entries.get(canonical(statement_json(part)))
-        if isinstance(part, ImpossibleStatement):
+        if isinstance(part, _RULES):
             values.append(())
         elif entry is None:
             raise PlanError(
@@ -134,11 +162,14 @@ def _description(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in entry.items() if key not in {"cells", "values"}}
 
 
-def _cells_from_json(part: TotalsStatement | OccupiedStatement, schema: Schema, entry: Mapping[str, Any]) -> tuple[int, ...]:
+def _cells_from_json(
+    part: TotalsStatement | OccupiedStatement | RangesStatement, schema: Schema, entry: Mapping[str, Any]
+) -> tuple[int, ...]:
     counts = np.zeros(domain_size(part.columns, schema), dtype=np.int64)
     back = [sorted(part.columns).index(name) for name in part.columns]
     cells = [[entered[position] for position in back] for entered in entry["cells"]]
-    counts[cell_indices(cells, part.columns, schema)] = [entered[-1] for entered in entry["cells"]]
+    number = -2 if isinstance(part, RangesStatement) else -1  # of a range its least count, before the largest
+    counts[cell_indices(cells, part.columns, schema)] = [entered[number] for entered in entry["cells"]]
     return tuple(counts[cell_numbers(part, schema)].tolist())
 
 
@@ -207,6 +238,12 @@ def _value(part: ExactStatement, schema: Schema, table: NDArray[np.int64]) -> tu
             return tuple(
                 _weighted_sum(row, table[cell_indices([c for c, _ in row], part.columns, schema)]) for row in part.rows
             )
+        case RangesStatement(rule=rule):
+            return tuple(rule.least(table[cell_numbers(part, schema)]).tolist())
+        case FloorStatement(rows=rows):
+            if (table[cell_numbers(part, schema)] < rows).any():
+                raise InternalError("a cell has fewer rows than was declared that it has at least")
+            return ()
         case ImpossibleStatement():
             if table[cell_indices(part.cells, part.columns, schema)].any():
                 raise InternalError("a row lies in a cell that was declared impossible")
@@ -218,8 +255,16 @@ def _weighted_sum(row: Sequence[tuple[Cell, int]], counts: NDArray[np.int64]) ->
     return sum(value * count for (_, value), count in zip(row, counts.tolist(), strict=True))
 
 
-def cell_numbers(part: TotalsStatement | OccupiedStatement, schema: Schema) -> NDArray[np.int64]:
-    """The numbers of the published cells of a part in its joint domain, in the order of its values."""
+def cell_numbers(
+    part: TotalsStatement | OccupiedStatement | RangesStatement | FloorStatement, schema: Schema
+) -> NDArray[np.int64]:
+    """The numbers of the cells that a part is about in its joint domain, in the order of its values.
+
+    A lower bound without a list is about the cells without a null: those who have no facility are not in one.
+    """
+    if part.only is None and isinstance(part, FloorStatement):
+        known = np.indices([levels - 1 for levels in shape_of(part.columns, schema)], dtype=np.int64)
+        return np.asarray(np.ravel_multi_index(tuple(known), shape_of(part.columns, schema)), dtype=np.int64).reshape(-1)
     if part.only is None:
         return np.arange(domain_size(part.columns, schema), dtype=np.int64)
     return cell_indices(part.only, part.columns, schema)

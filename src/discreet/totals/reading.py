@@ -15,7 +15,7 @@ from discreet.exact.canonical import canonical
 from discreet.exact.numbers import exact, text
 from discreet.totals.cells import Cell
 
-__all__ = ["read_cell", "read_cells", "read_coefficients", "read_columns", "read_list"]
+__all__ = ["read_cell", "read_cells", "read_coefficients", "read_columns", "read_count", "read_list", "read_rule"]
 
 _MAX_COEFFICIENT = 10**9
 
@@ -94,6 +94,39 @@ def _label(value: object, where: str) -> Value | None:
         number = exact(value, where)
         return int(number) if number.denominator == 1 else text(number)
     raise SchemaError(f"{where}: {printed(value)} is not a value of a cell; write a category, a number, a date or None")
+
+
+def read_count(value: object, where: str, argument: str, least: int) -> int:
+    """A whole number of rows from `least` to 10**9.
+
+    Raises:
+        ArgumentError: it is something else.
+    """
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool) or not least <= number <= _MAX_COEFFICIENT:
+        exact = "; for exact counts publish Totals" if least > 1 else ""
+        raise ArgumentError(
+            f"{where}: {argument}={printed(value)} must be a whole number from {least} to {_MAX_COEFFICIENT}{exact}"
+        )
+    return number
+
+
+def read_rule(value: object, where: str, argument: str, words: tuple[str, ...]) -> str:
+    """One of the words, each of which means a public function of the count.
+
+    Raises:
+        ArgumentError: it is something else.
+    """
+    if not isinstance(value, str) or value not in words:
+        listed = ", ".join(f'"{word}"' for word in words)
+        raise ArgumentError(
+            f"{where}: {argument}={printed(value)} must be one of {listed}; a rule that draws at random is a release with "
+            "noise, not an exact fact"
+        )
+    return value
 
 
 def read_coefficients(row: object, columns: tuple[str, ...], name: str) -> tuple[tuple[Cell, int], ...]:

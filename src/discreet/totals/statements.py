@@ -8,15 +8,19 @@ from dataclasses import dataclass
 from discreet.errors import unreachable
 from discreet.exact.canonical import canonical
 from discreet.totals.cells import Cell
+from discreet.totals.rules import Rule
 
 __all__ = [
     "ExactStatement",
+    "FloorStatement",
     "ImpossibleStatement",
     "LinearStatement",
     "OccupiedStatement",
+    "RangesStatement",
     "StatementsByKind",
     "TotalsStatement",
     "cells_of",
+    "has_ranges",
     "is_well_formed",
     "statement_json",
     "statements_by_kind",
@@ -59,7 +63,27 @@ class LinearStatement:
     rows: tuple[tuple[tuple[Cell, int], ...], ...]
 
 
-ExactStatement = TotalsStatement | OccupiedStatement | ImpossibleStatement | LinearStatement
+@dataclass(frozen=True, slots=True)
+class RangesStatement:
+    """For every cell of `columns`, or for the cells in `only`, the range of the rule in which its number of rows lies."""
+
+    columns: tuple[str, ...]
+    only: tuple[Cell, ...] | None
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True)
+class FloorStatement:
+    """Every cell of `columns` without a null, or each cell in `only`, has at least `rows` rows, by public knowledge."""
+
+    columns: tuple[str, ...]
+    only: tuple[Cell, ...] | None
+    rows: int
+
+
+ExactStatement = (
+    TotalsStatement | OccupiedStatement | ImpossibleStatement | LinearStatement | RangesStatement | FloorStatement
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +94,15 @@ class StatementsByKind:
     occupied: tuple[OccupiedStatement, ...]
     impossible: tuple[ImpossibleStatement, ...]
     linear: tuple[LinearStatement, ...]
+    ranges: tuple[RangesStatement, ...]
+    floors: tuple[FloorStatement, ...]
 
 
 def statements_by_kind(parts: Iterable[ExactStatement]) -> StatementsByKind:
     """Every part under its kind: what is published and met by no rule about kinds would protect nobody."""
     totals, occupied = list[TotalsStatement](), list[OccupiedStatement]()
     impossible, linear = list[ImpossibleStatement](), list[LinearStatement]()
+    ranges, floors = list[RangesStatement](), list[FloorStatement]()
     for part in parts:
         match part:
             case TotalsStatement():
@@ -86,9 +113,18 @@ def statements_by_kind(parts: Iterable[ExactStatement]) -> StatementsByKind:
                 impossible.append(part)
             case LinearStatement():
                 linear.append(part)
+            case RangesStatement():
+                ranges.append(part)
+            case FloorStatement():
+                floors.append(part)
             case _:
                 raise unreachable(part)
-    return StatementsByKind(tuple(totals), tuple(occupied), tuple(impossible), tuple(linear))
+    return StatementsByKind(tuple(totals), tuple(occupied), tuple(impossible), tuple(linear), tuple(ranges), tuple(floors))
+
+
+def has_ranges(parts: Iterable[ExactStatement]) -> bool:
+    """True if the range of some count is published or known, and not the count."""
+    return any(isinstance(part, RangesStatement | FloorStatement) for part in parts)
 
 
 def cells_of(part: ExactStatement) -> tuple[Cell, ...]:
@@ -98,7 +134,7 @@ def cells_of(part: ExactStatement) -> tuple[Cell, ...]:
             return tuple(cell for row in part.rows for cell, _ in row)
         case ImpossibleStatement():
             return part.cells
-        case TotalsStatement() | OccupiedStatement():
+        case TotalsStatement() | OccupiedStatement() | RangesStatement() | FloorStatement():
             return part.only or ()
     raise unreachable(part)
 
@@ -124,6 +160,12 @@ def statement_json(part: ExactStatement) -> dict[str, object]:
             return {"part": "totals", "columns": columns, "only": None if only is None else cells(only)}
         case OccupiedStatement(only=only):
             return {"part": "occupied", "columns": columns, "only": None if only is None else cells(only)}
+        case RangesStatement(only=only, rule=rule):
+            listed = None if only is None else cells(only)
+            return {"part": "ranges", "columns": columns, "only": listed, "rule": rule.to_json()}
+        case FloorStatement(only=only, rows=least):
+            listed = None if only is None else cells(only)
+            return {"part": "at least", "columns": columns, "only": listed, "rows": least}
         case ImpossibleStatement():
             return {"part": "impossible", "columns": columns, "cells": cells(part.cells)}
         case LinearStatement():

@@ -247,14 +247,36 @@ def test_totals_are_saved_beside_the_table(tmp_path):
         assert loaded.tables["totals_sex"].equals(frames["totals_sex"])
 
 
+def test_ranges_are_published_once_saved_and_demanded_of_later_snapshots(tmp_path):
+    invariants = dp.Rounded("state", base=5) + dp.Suppressed("state", "sex", below=4) + dp.AtLeast("state", rows=1)
+    path = tmp_path / "l.db"
+    with session(invariants, ledger=path) as one:
+        release = one.release(counted(one, "sex"), spend="0.1", name="r")
+        assert release.tables["ranges_state"].rows() == [
+            ("A", "15", 13, 17),
+            ("B", "10", 8, 12),
+            ("C", "0", 0, 2),
+            (None, "0", 0, 2),
+        ]
+        few = release.tables["ranges_sex_state"].filter(pl.col("published") == "fewer than 4")
+        assert few.select("least", "most").unique().rows() == [(0, 3)]
+        assert release.guarantee.semi_adjacency == 2
+        assert dp.Release.load(release.save(tmp_path / "out")) == release
+    # One row of A more, one of C less: the rounded numbers are the same, but C has no row, and the rule is broken.
+    moved = FRAME.with_columns(state=pl.when(pl.col("state") == "C").then(pl.lit("A")).otherwise("state"))
+    with session(invariants, ledger=path, source=moved) as one, pytest.raises(dp.SourceError, match="its totals are not"):
+        one.release(counted(one, "sex"), spend="0.1", name="s")
+
+
 @pytest.mark.parametrize(
     ("invariants", "schema", "source"),
     [
+        (dp.Rounded("published", base=2), dp.Category(["a"]), ["a", "a", None]),
         (dp.Totals("count"), dp.Category(["a"]), ["a", "a", None]),
         (dp.Occupied("occupied"), dp.Category(["a"]), ["a", "a", None]),
         (dp.Totals("wage"), dp.Number(0, 2, "0.5"), [0.5, 1.0, None]),
     ],
-    ids=["count", "occupied", "fractions"],
+    ids=["ranges", "count", "occupied", "fractions"],
 )
 def test_totals_of_any_column_have_a_frame(invariants, schema, source, tmp_path):
     (name,) = invariants.columns

@@ -112,6 +112,8 @@ def _part_words(part: Mapping[str, Any], words: Words) -> str:
         return words("report.unprotected.each" if every else "report.unprotected.some", ways=ways)
     if kind == "occupied":
         return words("report.unprotected.occupied" if every else "report.unprotected.some_occupied", ways=ways)
+    if kind == "ranges":
+        return words("report.unprotected.ranges" if every else "report.unprotected.some_ranges", ways=ways)
     if kind == "linear":
         return words("report.unprotected.sums", names=words.enumerate([name(one) for one in part["values"]]), ways=ways)
     return words("report.unprotected.other", part=name(kind), ways=ways)
@@ -159,24 +161,42 @@ def _table(part: Mapping[str, Any], about: About, words: Words) -> ExactTable:
     kind, columns = part["part"], tuple(title_of(about, column) for column in part["columns"])
     if kind == "linear":
         return _linear_table(part, words)
-    values = {"totals": (words("report.exact.rows"),), "occupied": ()}.get(kind, (words("report.exact.value"),))
-    cells = part["cells"]
-    labels = (
-        tuple(label_in(about, *pair, words) for pair in zip(part["columns"], cell[:-1], strict=True)) for cell in cells
+    values = {"occupied": (), "totals": (words("report.exact.rows"),), "ranges": (words("report.exact.rows"),)}.get(
+        kind, (words("report.exact.value"),)
     )
-    rows = (ExactRow(own, tuple(words.number(cell[-1]) for _ in values)) for own, cell in zip(labels, cells, strict=True))
+    cells = part["cells"]
+    labels = (tuple(label_in(about, *pair, words) for pair in zip(part["columns"], cell, strict=False)) for cell in cells)
+    shown = _range_words if kind == "ranges" else _number_words
+    rows = (ExactRow(own, tuple(shown(cell, words) for _ in values)) for own, cell in zip(labels, cells, strict=True))
     if part["only"] is None:
         remark = words("report.exact.all_listed")
     else:
         remark = words("report.exact.some_listed", n=words.number(len(part["only"])))
     ways = " × ".join(columns)
-    known = kind in {"totals", "occupied"}
+    known = kind in {"totals", "occupied", "ranges"}
     title = (
         words(f"report.exact.title_{kind}", ways=ways)
         if known
         else words("report.exact.title_other", kind=capital(name(kind)), ways=ways)
     )
     return _make_table(title, (columns, values), rows, (len(cells), remark), words)
+
+
+def _number_words(cell: Sequence[Any], words: Words) -> str:
+    return words.number(cell[-1])
+
+
+def _range_words(cell: Sequence[Any], words: Words) -> str:
+    """The range as its two ends; a published number that is not its range stands before it."""
+    published, least, most = str(cell[-3]), cell[-2], cell[-1]
+    low, high = words.number(least), None if most is None else words.number(most)
+    if high is None:
+        ends = words("report.exact.or_more", low=low)
+    else:
+        ends = low if least == most else words("report.exact.range", low=low, high=high)
+    if published.isdecimal() and least != most:
+        return words("report.exact.rounded", n=words.number(int(published)), range=ends)
+    return ends
 
 
 def _linear_table(part: Mapping[str, Any], words: Words) -> ExactTable:

@@ -87,6 +87,10 @@ def _groups_words(titles: str, document: Mapping[str, Any], about: About, words:
 _KEPT = {
     "add up to the published ones": "add_up",
     "add up to the published ones with those that are not printed": "add_up_with_hidden",
+    "add up to the published ones, but need not lie in the published ranges": "add_up_not_ranges",
+    "add up to the published ones with those that are not printed, but need not lie in the published ranges": (
+        "add_up_with_hidden_not_ranges"
+    ),
     "do not match the published ones": "differ",
     "are the published ones": "exact",
 }

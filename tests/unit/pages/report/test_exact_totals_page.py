@@ -148,6 +148,24 @@ def test_every_kind_of_exact_number_has_its_table(released, read):
     assert page.table("Sums over sex").cells(3) == [("f less m", "6", "1 for f and −1 for m")]
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_ranges_are_shown_as_published_and_what_follows_by_subtraction_is_a_warning(released, read, language):
+    several = dp.Totals("state") + dp.Suppressed("state", "sex", below=5, zeros="shown") + dp.Rounded("age", base=5)
+    release = released(SCHEMA, ROWS, by_both, budget=dp.ZCDP(1), invariants=several)
+    html = render(release, language=language)
+    title, few, about, narrowed = {
+        "en": ("Number of rows by {}, as a range", "1 to 4", "5 (3 to 7)", "exactly from the other published"),
+        "de": ("Zahl der Zeilen nach {}, als Bereich", "1 bis 4", "5 (3 bis 7)", "durch Differenz genau aus den übrigen"),
+    }[language]
+    shown = read(html).table(title.format("sex × state")).cells(3)
+    assert ("f", "A", "6") in shown
+    assert ("f", "B", few) in shown
+    assert about in [number for _, number in read(html).table(title.format("age")).cells(2)]
+    assert narrowed in html
+    told = release.document["statistics"][0]["totals"]
+    assert told == "add up to the published ones, but need not lie in the published ranges"
+
+
 def test_a_kind_of_exact_number_that_the_page_does_not_know_is_shown_too(changed, beside, read):
     shown = beside.document["invariants"]["totals"]
     part = {"part": "<i>maxima</i>", "columns": ["state"], "only": None, "cells": [["A", 7]]}
