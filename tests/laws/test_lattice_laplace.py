@@ -6,13 +6,14 @@ from collections import Counter
 from fractions import Fraction
 from functools import cache
 from itertools import product
+from math import ceil, log, log1p
 
 import numpy as np
 import pytest
 from scipy.stats import chi2
 
 from discreet.exact.lattices import independent_rows, kernel_basis
-from discreet.mechanisms.base import Lattice, Vector
+from discreet.mechanisms.base import Lattice, Vector, trials_text
 from discreet.mechanisms.lattice_laplace import LatticeLaplace
 from discreet.mechanisms.one_sign_laplace import OneSignLaplace
 from discreet.mechanisms.projected_laplace import ProjectedLaplace
@@ -338,3 +339,21 @@ def test_the_hull_of_sums_is_the_ball_of_the_norm() -> None:
     single = {tuple(np.subtract(new, old)) for new in both for old in both}
     assert max(sum(map(abs, change)) for change in single) == 4
     assert (4, 0, 0) in single  # with both signs the hull is the ball of the sum of sizes
+
+
+@pytest.mark.parametrize(
+    ("scale", "share"), [(Fraction(6), Fraction(16, 25)), (Fraction(2), Fraction(4, 9)), (Fraction(1), Fraction(1))]
+)
+def test_a_half_width_of_a_cell_is_the_least_that_is_proved(scale: Fraction, share: Fraction) -> None:
+    """The smaller of two: (w + 1) log(1 + (1 - β)/a) ≥ log(1/β), and that of an independent cell. One more is too much."""
+    cell, alone = MarginLaplaceCell(scale, share), DiscreteLaplace(scale)
+    for failing in (Fraction(1, 2), Fraction(1, 20), Fraction(1, 1000)):
+        by_mean = ceil(log(1 / failing) / log1p(float((1 - failing) / (scale * share)))) - 1
+        assert cell.half_width(1 - failing) == min(by_mean, alone.half_width(1 - failing))
+
+
+def test_a_quote_says_when_most_trials_fail() -> None:
+    square = np.arange(100).reshape(10, 10, 1)
+    (said,) = trials_text(LatticeLaplace(Tables(100, (Table(square, None),)), Fraction(6)))
+    assert "by rejection: about 60,000 numbers" in said
+    assert not trials_text(LatticeLaplace(Tables(9, (Table(np.arange(9).reshape(3, 3, 1), None),)), Fraction(6)))

@@ -300,6 +300,19 @@ def test_releases_equal_those_of_duckdb(session: Any) -> None:
         assert released(source, schema, ("gender",), statistics).equals(wanted)
 
 
+def test_vectors_of_sums_equal_those_of_duckdb(session: Any) -> None:
+    path = str(datasets.path("acs12"))
+    schema = dp.Schema(gender=dp.Category(["female", "male"]), age=dp.Number(0, 110), income=dp.Number(0, 300_000, 10_000))
+    statistics = (
+        dp.means(["age", "income"], nulls="skip"),
+        dp.regression("income", ["age", "gender"], fit=["r2"], nulls="skip"),
+        dp.correlations(["age", "income"], nulls="skip"),
+    )
+    wanted = released(path, schema, (), statistics)
+    for source in (f"spark:{path}", session.read.parquet(path)):
+        assert released(source, schema, (), statistics).equals(wanted)
+
+
 @pytest.mark.shared
 def test_releases_of_flights_equal_those_of_duckdb(session: Any, shared: Path) -> None:
     path = str(shared / "data" / "scale" / "nyc_flights_2013.parquet")

@@ -45,6 +45,7 @@ from discreet.mechanisms.base import (
     Vector,
     law_of_cell,
     noise_text,
+    trials_text,
 )
 from discreet.mechanisms.interval_choice import ExponentialIntervals, hold_to, intervals_change
 from discreet.mechanisms.quantile_choice import ExponentialQuantiles, quantiles_change
@@ -82,6 +83,7 @@ __all__ = [
     "noise_for",
     "noise_text",
     "quantiles_change",
+    "trials_text",
     "words_of",
     "worst",
 ]

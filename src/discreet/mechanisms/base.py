@@ -41,12 +41,15 @@ __all__ = [
     "Vector",
     "law_of_cell",
     "noise_text",
+    "trials_text",
 ]
 
 Integers = NDArray[Any]
 """int64, or Python integers where those could overflow."""
 
 Floats = NDArray[np.float64]
+
+_MANY_TRIALS = 1000
 
 Guarantee = NoiseMeasure
 """The guarantees that one mechanism can give by itself."""
@@ -281,6 +284,15 @@ def noise_text(noise: Noise) -> str:
     words = noise.words
     shown = [_shown(key, noise.to_json()[key]) for key in (words.parameter, words.further) if key]
     return f"{words.name}, {', '.join(shown)}"
+
+
+def trials_text(noise: Noise) -> list[str]:
+    """A line where a draw takes long, because few trials are accepted; whether they are says nothing about the data."""
+    audited = noise.prepare_audit()
+    if audited is None or audited.effort < _MANY_TRIALS:
+        return []
+    tries = f"{float(f'{audited.effort:.2g}'):,.0f}"
+    return [f"it is drawn by rejection: about {tries} numbers are drawn for each one that is kept, which can take seconds"]
 
 
 def _shown(key: str, written: str) -> str:

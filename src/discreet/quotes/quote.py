@@ -13,7 +13,7 @@ from discreet.domain.neighbours import said_of
 from discreet.domain.steps import Resize
 from discreet.domain.words import card, one_line, request_text
 from discreet.exact.numbers import decimal_text
-from discreet.mechanisms import Noise, Sensitivity, noise_text
+from discreet.mechanisms import Noise, Sensitivity, noise_text, trials_text
 from discreet.mechanisms.part_costs import advertised_part
 from discreet.plan.layout import drawing_of
 from discreet.plan.plan import Plan, resize_of
@@ -235,7 +235,7 @@ class Quote:
         for one in self.measured:
             share = decimal_text(100 * one.share, 3)
             lines.append(f"  {one.query.words()}: {share} % of the spend; noise {noise_text(one.law)}")
-            lines += [f"    {line}" for line in _choice_text(one)]
+            lines += [f"    {line}" for line in (*trials_text(one.law), *_choice_text(one))]
         if self.joint < 1:
             together = decimal_text(self.joint, 3)
             lines.append(

@@ -234,9 +234,11 @@ def components_of(middle: Floats, off: Floats, k: int) -> tuple[Estimate, ...]:
         low, high = np.clip(values[:, place] - apart, 0.0, size), np.clip(values[:, place] + apart, 0.0, size)
         found.append(_scaled(value, low, high))
         gaps = [np.abs(values[:, place] - values[:, other]) for other in (place - 1, place + 1) if 0 <= other < size]
-        gap = np.minimum.reduce(gaps) - apart
-        # The sine of the angle is at most apart/gap; a unit vector is off by at most √2 times that.
-        near = np.where(gap > apart, np.sqrt(2) * apart / np.where(gap > apart, gap, 1.0), 2.0) * _OUTWARD + _ROUNDING
+        gap = np.minimum.reduce(gaps)
+        # The sine of twice the angle is at most 2·apart/gap; a unit vector is off by twice the sine of half the angle.
+        known = gap > 2 * apart * _OUTWARD
+        sine = np.where(known, 2 * apart * _OUTWARD / np.where(known, gap, 1.0), 1.0)
+        near = np.where(known, 2 * np.sin(np.arcsin(np.minimum(sine, 1.0)) / 4), 2.0) * _OUTWARD + _ROUNDING
         vector = vectors[:, :, place]
         largest = np.take_along_axis(vector, np.abs(vector).argmax(axis=1)[:, None], axis=1)
         vector = vector * np.where(largest < 0, -1.0, 1.0)

@@ -15,6 +15,7 @@ import pytest
 from tests.builders import cube_of, session_over
 
 import discreet as dp
+from discreet.audit.engines import conformance
 from discreet.audit.engines.conformance import ConformanceError, check_engine, check_table
 from discreet.audit.engines.hostile import HostileTable, hostile_tables
 from discreet.cube.cube import Cube
@@ -321,3 +322,13 @@ def test_whole_releases(survey: Path, tmp_path: Path) -> None:
             release = session.release(session.table.agg(dp.count()), spend=5, name="r")
             assert session.release(session.table.agg(dp.count()), spend=5, name="r").document == release.document
             assert session.spent == dp.PureDP(5)
+
+
+def test_sums_of_vectors_are_in_the_suite(sqlite_opener: Callable[[Header, Rows], Engine]) -> None:
+    """Two numbers and a category, whose codes together are the cells that regressions rest on."""
+    schema = Schema(n=Number(0, 20), m=Number(-3, 3), s=Category(["x", "y"]))
+    cells: list[Any] = [3, 7.0, "11", None, "20", -5, 100, 0]
+    rows = tuple((cells[i % 8], cells[(3 * i) % 8], ["x", "y", "z", None][i % 4]) for i in range(60))
+    table = HostileTable("vectors", schema, dict.fromkeys(("n", "m", "s"), ANY), rows)
+    assert "a vector of sums" in dict(conformance._requests(table))
+    assert check_table(sqlite_opener, table) > 10

@@ -130,6 +130,22 @@ def test_every_matrix_of_a_box_is_in_the_ranges() -> None:
     assert components_of(*(one[None] for one in box()), 1)[0].high[0] < 0.3
 
 
+def farthest(far: float) -> tuple[float, float]:
+    """By how much the first eigenvector of diag(1, 0) is off at most, where an entry may be off by `far`, and its bound."""
+    middle, off = np.diag([1.0, 0.0]), np.array([[0.0, far], [far, 0.0]])
+    _, loading, *_ = components_of(middle[None], off[None], 1)
+    _, vectors = np.linalg.eigh(middle + off)
+    vector = vectors[:, 1] * np.sign(vectors[0, 1])
+    return float(np.linalg.norm(vector - [1.0, 0.0])), float(loading.value[0] - loading.low[0])
+
+
+@pytest.mark.parametrize("far", [0.01, 0.1, 0.2])
+def test_a_loading_is_bounded_by_little_more_than_it_can_be_off(far: float) -> None:
+    """Within a tenth: a factor of √2, or a half of the angle that is forgotten, would be noticed."""
+    truth, bound = farthest(far)
+    assert truth <= bound <= 1.1 * truth
+
+
 @pytest.mark.parametrize("planted", [lambda off: np.linalg.eigvalsh(off)[:, :1], lambda off: np.linalg.eigvalsh(off) / 3])
 def test_a_size_of_the_noise_that_is_too_small_would_be_noticed(planted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     real = source.np.linalg

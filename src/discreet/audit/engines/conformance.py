@@ -30,6 +30,8 @@ from discreet.errors import ArgumentError, did_you_mean
 from discreet.plan.plan import Plan
 from discreet.plan.table import Table
 from discreet.statistics.counts import count
+from discreet.statistics.joint_means import means
+from discreet.statistics.regression import regression
 from discreet.statistics.sums import sum_of
 
 __all__ = ["ConformanceError", "OpenEngine", "check_engine", "check_junk", "check_table", "first_difference"]
@@ -42,6 +44,7 @@ _SOME = 4
 _ROWS = 60
 _EDGES = 1200
 _FEW = 2**12
+_FEW_OF_EACH = 30
 """Columns of at most as many codes are also counted code by code."""
 
 
@@ -153,6 +156,8 @@ def _requests(table: HostileTable) -> Iterator[tuple[str, Plan]]:
     if numbers:
         yield "sums", start.agg(*(sum_of(name, nulls="skip") for name in numbers))
         yield "sums by categories", start.group_by(*categories).agg(*(sum_of(name, nulls="skip") for name in numbers))
+        if len(numbers) > 1:
+            yield "a vector of sums", _vector(start, numbers[:2], categories[:1])
         if table.header[numbers[0]].kind == "integer":  # from codes on all types are alike
             yield "a fine grid", _fine_grid(start, sorted(numbers, key=lambda name: named[name].size)[-2:])
     for name, column in table.schema.columns.items():
@@ -162,6 +167,20 @@ def _requests(table: HostileTable) -> Iterator[tuple[str, Plan]]:
             many = _with_number(start, name, column, _own_codes(table, name, column))
         for what, plan in many:
             yield f"column '{name}': {what}", plan
+
+
+def _vector(start: Table, numbers: Sequence[str], categories: Sequence[str]) -> Plan:
+    """Sums of products of two numbers and a category, for which all their codes are cells: of a few codes each."""
+    ends = {}
+    for name in numbers:
+        column = start.schema[name]
+        if isinstance(column, Number):
+            first = column.size // 3
+            ends[name] = (column.value(first), column.value(min(column.size - 1, first + _FEW_OF_EACH)))
+    asked = means(list(numbers), nulls="skip")
+    if all(low < high for low, high in ends.values()) and all(start.schema[name].size > 1 for name in categories):
+        return start.clamp(ends).agg(asked, regression(numbers[0], [*numbers[1:], *categories], nulls="skip"))
+    return start.clamp(ends).agg(asked)
 
 
 def _fine_grid(start: Table, names: Sequence[str]) -> Plan:
