@@ -45,6 +45,7 @@ POSSIBLE: dict[str, Any] = {
     "quantiles": (0, 60),
     "histogram": (0, None),
     "tables": (0, None),
+    "agreeing_tables": (0, None),
 }
 
 

@@ -79,7 +79,7 @@ def test_a_rule_that_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
 def test_every_kind_of_statistic_with_a_clipped_view_has_a_range() -> None:
     plan = {"schema": [{"name": name, "type": "number", "lower": "1", "upper": "9"} for name in "xy"], "steps": []}
     for kind in STATISTICS:
-        if kind.view.startswith("clipped"):
+        if kind.view.startswith("clipped") and kind.word != "means":  # a count is among its numbers
             shown = {"statistic": kind.word, "column": "x", "columns": ["x", "y"], "over": "y", "at": ["0.5"]}
             assert span_of(shown, plan) is not None, kind.word
 
