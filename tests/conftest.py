@@ -5,6 +5,7 @@ And which cases of a test that is marked `one_in(n)` are slow.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
@@ -50,6 +51,12 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
         if seen[name] % mark.args[0]:
             item.add_marker("slow")
         seen[name] += 1
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays: a collector that walks through seventeen thousand tests again and again costs a tenth."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -99,7 +99,7 @@ def test_a_header_alone_is_a_release_of_noise(tmp_path):  # 7
     assert release.guarantee.measure == dp.PureDP(1)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("bad", POISON)
 def test_no_cell_can_change_the_shape_or_raise(tmp_path, bad):  # 2, 5, 13, 14, 15, 16
     shapes = set()

@@ -318,6 +318,7 @@ def test_wrong_spends_beside_totals_leave_no_trace(spend, words, tmp_path):
         assert_refused(lambda: one.release(request, spend=spend, name="r"), words, tmp_path)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("exponent", [-15, 0, 12])
 @pytest.mark.parametrize("budget", [dp.PureDP, dp.ZCDP, dp.GDP], ids=lambda kind: kind.__name__)
 def test_any_spend_that_is_taken_gives_a_release(budget, exponent):

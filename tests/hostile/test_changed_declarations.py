@@ -248,6 +248,7 @@ def faults(tried: Tried) -> list[Field]:
     return found
 
 
+@pytest.mark.slow
 def test_every_field_of_a_plan_is_fixed_or_its_change_is_recorded(tried: Tried) -> None:
     known = {*fixed_in(tried.plan), *amended_in(tried.plan), *ASKED, *ELSEWHERE}
     assert {*fields_of(tried.plan)} == known, "a new field has to be fixed, recorded, or listed elsewhere"
@@ -310,6 +311,7 @@ MUTANTS: Mapping[str, tuple[tuple[str, ...], Plan, Field]] = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", MUTANTS)
 def test_an_item_that_is_left_out_of_what_is_fixed_is_noticed(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -333,6 +335,7 @@ def test_another_measure_is_refused_by_its_name_alone(tmp_path: Path, monkeypatc
     assert "measure" not in tried.refusal(field, value)
 
 
+@pytest.mark.slow
 def test_an_amendment_that_is_not_recorded_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tried = Tried(tmp_path, WITHOUT)
     monkeypatch.setattr(drafts, "amendment", lambda *_: "")

@@ -145,6 +145,7 @@ def test_a_damaged_database_is_refused_or_the_constant_failure(tmp_path: Path, k
         require_failed(lambda: session.release(asked(session), spend=1, name="r"), ledger)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "seed", [1, pytest.param(2, marks=pytest.mark.exhaustive), pytest.param(3, marks=pytest.mark.exhaustive)]
@@ -218,6 +219,7 @@ def changing(monkeypatch: pytest.MonkeyPatch, source: str) -> Iterator[None]:
         yield
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_source_that_changes_while_it_is_read_has_no_release(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str

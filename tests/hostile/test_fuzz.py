@@ -40,6 +40,7 @@ INPUTS = {"csv": 40, "session": 8, "plan": 120, "release": 80}
 LINES = {"csv": 500, "session": 1400, "plan": 1000, "release": 800}
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(6)
 @pytest.mark.usefixtures("one_artist")
 @pytest.mark.parametrize("name", INPUTS)

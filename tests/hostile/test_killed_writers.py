@@ -110,6 +110,7 @@ def hidden(folder: Path) -> list[str]:
     return [str(path) for path in folder.rglob("*") if path.name.startswith((".", "discreet-"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "some",
     [
@@ -177,6 +178,7 @@ WRITTEN = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("command", WRITTEN)
 def test_a_link_that_was_planted_where_a_file_is_written_is_replaced(folder: Path, command: str) -> None:
     if command != "release":
@@ -223,7 +225,7 @@ TORN: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("torn", TORN)
 def test_a_torn_document_is_written_again_at_no_charge(folder: Path, torn: str) -> None:
     done(*RELEASE)
@@ -256,6 +258,7 @@ def unreadable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Store, "reading", reading)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("stop", [KeyboardInterrupt(), OSError(5, "Input/output error"), MemoryError(), LedgerError("odd")])
 @pytest.mark.parametrize("readable", [True, False])
 def test_a_command_that_ends_after_a_charge_says_so_or_that_it_cannot_know(

@@ -62,6 +62,7 @@ def failing_statement(nth: int, when: str) -> Iterator[list[str]]:
         yield seen
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("fresh", ["new file", "old file"])
 def test_every_statement_of_a_reservation_fails_in_turn(tmp_path: Path, when: str, fresh: str) -> None:
@@ -270,7 +271,7 @@ def every_call_fails_in_turn(folder: Path, seam: str, stride: int, variant: int 
         nth += stride
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("seam", "stride"),
     [

@@ -122,6 +122,7 @@ def _linked(link: Path, target: Path) -> str:
     return str(link)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("way", WAYS)
 def test_every_way_to_the_file_leads_to_one_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     """A process dies in the middle of a transaction; whoever opens the file by another way finds its journal."""

@@ -48,6 +48,7 @@ def documents() -> list[Any]:
     return [json.loads(seed) for seed in release_seeds()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "odd"),
     [

@@ -149,11 +149,13 @@ ANY_STYLE = st.builds(
 )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", STYLES)
 def test_a_table_in_any_one_style_has_its_cube(tmp_path: Path, name: str) -> None:
     assert first_difference(reference(ALL), counted(written(ALL, STYLES[name], tmp_path))) is None
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(rows=ROWS, style=ANY_STYLE)
 @example(rows=ALL, style=Style(True, ("\r\n",), False, True, True, NAMES[::-1], True, 3))
@@ -226,7 +228,7 @@ FORMATS: dict[str, Callable[[pa.Table, Path], Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.one_in(9)
+@pytest.mark.one_in(36)
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("size", [0, len(ALL)])
 def test_texts_in_any_format_have_the_cube_of_the_csv_file(tmp_path: Path, name: str, size: int) -> None:
@@ -242,7 +244,7 @@ AGES_AS: dict[str, pa.DataType] = {
 DAYS_AS: dict[str, pa.DataType] = {"dates": pa.date32(), "timestamps": pa.timestamp("us"), "texts": pa.string()}
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("days", DAYS_AS)
 @pytest.mark.parametrize("ages", AGES_AS)
 def test_numbers_and_dates_of_any_type_have_the_cube_of_their_texts(tmp_path: Path, ages: str, days: str) -> None:
@@ -257,6 +259,7 @@ def test_numbers_and_dates_of_any_type_have_the_cube_of_their_texts(tmp_path: Pa
         assert first_difference(whole, counted(source)) is None
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("ending", [".sav", ".zsav", ".dta", ".xpt", ".xlsx"])
 def test_numbers_and_dates_of_office_files_have_the_cube_of_their_texts(tmp_path: Path, ending: str) -> None:
     texts = [tuple("" if cell is None else str(cell) for cell in row) for row in TYPED]
@@ -319,6 +322,7 @@ DEFECTS: dict[str, tuple[str, Any, str, Any]] = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", DEFECTS)
 def test_a_planted_defect_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     style, module, what, wrong = DEFECTS[name]

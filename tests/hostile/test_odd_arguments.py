@@ -214,6 +214,7 @@ MADE_UP = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("what", MADE_UP)
 def test_a_made_up_document_with_a_fitting_digest_is_refused_and_leaves_no_file(tmp_path, what):
     schema = dp.Schema(s=dp.Category(["x", "y"]))

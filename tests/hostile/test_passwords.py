@@ -129,6 +129,7 @@ def test_programs_log_and_pickle_no_password(url: str, make: Any, caplog: pytest
     assert not [one for one in shown if SECRET in one]
 
 
+@pytest.mark.slow
 def test_the_process_itself_shows_nothing(folder: Path) -> None:
     with_source(folder, URLS[0])
     for extra in ((), ("extra",), (URLS[0],)):

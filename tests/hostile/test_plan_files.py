@@ -67,7 +67,7 @@ def test_a_file_without_read_permission_is_refused(tmp_path: Path) -> None:
     assert "cannot be read" in str(refused(path))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(
     ("content", "rule"),
     [
@@ -107,6 +107,7 @@ def test_what_is_no_plan_is_refused_soon(tmp_path: Path, content: bytes, rule: s
     assert str(error).isprintable()
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("long", ['"x", ' * 190_000, '"x",\n' * 190_000, "# comment\n" * 90_000], ids=["row", "column", "#"])
 def test_a_long_file_gets_its_error_soon_with_a_line_or_without(tmp_path: Path, long: str) -> None:
@@ -334,7 +335,7 @@ def replaced(value: Any, keys: tuple[str | int, ...], new: Any) -> Any:
 MORE = PLAN.replace('["count", ', '["share", { histogram = "age", edges = [0, 50, 100] }, { std = "age", nulls = "skip" }, ')
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("keys", list(leaves(tomllib.loads(MORE))), ids=str)
 def test_any_value_of_any_kind_anywhere_is_understood_or_refused_in_place(
     tmp_path: Path, keys: tuple[str | int, ...]

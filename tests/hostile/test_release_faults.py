@@ -241,7 +241,7 @@ def test_every_call_and_most_lines_of_a_release_fail(
     tally.update(interrupted_at_every(folder, event, stride=stride, start=start, short=short))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize(
     "wrong",
     [MemoryError, OSError, ValueError, ZeroDivisionError, RecursionError, SystemError, dp.LedgerError, dp.SourceError],

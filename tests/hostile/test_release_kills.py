@@ -26,6 +26,7 @@ def killed_at(folder: Path, first: int, stride: int, most: int, *further: str) -
     return Counter(json.loads(done.stdout))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stride", [2411, pytest.param(1009, marks=pytest.mark.slow)])
 def test_a_command_that_is_killed_at_some_system_calls_is_finished_by_the_same_command(
     folder: Path, tally: Counter[str], stride: int

@@ -95,6 +95,7 @@ def opened(source: Any, dataset: str = "d") -> dp.Session:
     return session_over(source, SCHEMA, dataset=dataset, budget=budget)
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(9)
 @pytest.mark.parametrize("kind", SOURCES)
 def test_threads_of_sessions_get_the_rows_of_their_own_source(tmp_path: Path, kind: str) -> None:
@@ -191,6 +192,7 @@ def closed(connection: duckdb.DuckDBPyConnection) -> None:
     connection.close()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("busy", [pending, aborted, closed])
 def test_a_busy_connection_is_refused_before_anything_is_charged(busy: Callable[[Any], None]) -> None:
     connection = duckdb.connect()
@@ -328,6 +330,7 @@ print(code, session.spent.epsilon)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(3)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize(

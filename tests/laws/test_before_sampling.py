@@ -81,6 +81,7 @@ def averaged(values: Sequence[int], rate: Fraction, rows: int | None) -> Fractio
     return total
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("rows", [None, 40])
 @pytest.mark.parametrize("rate", RATES, ids=str)
 def test_counts_are_covered_exactly(rate, rows):
@@ -89,6 +90,7 @@ def test_counts_are_covered_exactly(rate, rows):
     assert max(found) > 0
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("rows", [None, 20])
 @pytest.mark.parametrize("rate", RATES, ids=str)
 def test_sums_are_covered_exactly(rate, rows):
@@ -152,6 +154,7 @@ def test_the_noise_of_the_sample_moves_both_ends():
         assert whole.low < found.low < found.high < whole.high
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("planted", "of"),
     [

@@ -44,6 +44,7 @@ def some_counts(rng):
     return counts
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("neighbours", RELATIONS, ids=["add-remove", "replace-one"])
 @pytest.mark.parametrize("spend", SPENDS, ids=str)
 def test_no_clamp_on_the_grid_has_a_smaller_bound(spend, neighbours):

@@ -128,6 +128,7 @@ def still(asked):
     return replace(asked, lines=tuple(replace(one, level=Fraction(0)) for one in asked.lines))
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("added", [True, False], ids=["add-remove", "replace-one"])
 @pytest.mark.parametrize("by", [[], ["g"]], ids=["whole", "groups"])
@@ -216,6 +217,7 @@ def least_coverage(spend, statistic, neighbours, tables):
     return worst
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(7)
 @pytest.mark.parametrize("spend", [dp.PureDP("0.5"), dp.PureDP(1), dp.PureDP(3), dp.ZCDP("0.5"), dp.ZCDP(2)], ids=str)
 @pytest.mark.parametrize("statistic", [dp.mean("v", **SKIP), dp.sum("v", **SKIP)], ids=["mean", "sum"])
@@ -223,6 +225,7 @@ def test_both_ends_hold_the_worst_completions_with_95_percent_for_every_table(sp
     assert least_coverage(spend, statistic, "replace-one", TINY) >= 0.95 - 2e-6
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("spend", [dp.PureDP(3), dp.ZCDP(2)], ids=str)
 @pytest.mark.parametrize("statistic", [dp.mean("v", **SKIP), dp.sum("v", **SKIP)], ids=["mean", "sum"])
@@ -230,6 +233,7 @@ def test_the_same_where_the_number_of_rows_is_private(spend, statistic):
     assert least_coverage(spend, statistic, "add-remove", TINY[4:14]) >= 0.95 - 2e-6
 
 
+@pytest.mark.slow
 def test_an_interval_that_forgets_the_nulls_would_be_noticed(monkeypatch):
     class Forgets(completions.PublicRows):
         def counts(self, answers, known):
@@ -292,6 +296,7 @@ def test_the_number_of_nulls_is_free_beside_the_known_values():
 # Ends of quantiles and variances ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("by", "added", "spend"),

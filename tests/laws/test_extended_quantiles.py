@@ -33,6 +33,7 @@ def rows_of(rng):
     return [("x", None if rng.random() < 0.1 else int(rng.integers(0, 10))) for _ in range(40)]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("clamp", CLAMPS, ids=str)
 @pytest.mark.parametrize("interval", [1, "chosen", "1/20"])
 def test_where_the_clamped_interval_holds_its_quantile_the_extended_one_holds_that_of_the_column(clamp, interval):

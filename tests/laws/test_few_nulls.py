@@ -44,6 +44,7 @@ def law_of_the_cube(plan, monkeypatch):
 WAYS = [(0, 4_000_000), (0, 1), (1, 2)]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("few", "block", "resize"), [*((*way, resize) for way in WAYS for resize in (None, (4, 1))), (1, 2, (2, "1/2"))]
 )

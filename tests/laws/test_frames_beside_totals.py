@@ -147,6 +147,7 @@ def drawn_covers(law, counted, moved):
     return not moved[:, still].any()
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(18)
 @pytest.mark.parametrize("name", CASES)
 def test_counts_of_frames_differ_within_lattice_and_sensitivity(name):
@@ -175,6 +176,7 @@ MUTANTS = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", MUTANTS)
 def test_counts_that_are_seen_wrongly_are_noticed(name, monkeypatch):
     case, mutant = MUTANTS[name]

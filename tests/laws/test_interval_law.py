@@ -81,6 +81,7 @@ def neighbours_of(tables):
 # The law ----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("q", EVERY_Q, ids=str)
 def test_the_law_is_that_of_the_definition(q: Fraction) -> None:
     for table, centre, reach in product(SMALL, range(SIZE), REACHES):
@@ -248,6 +249,7 @@ MUTANTS = {
 }  # fmt: skip
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_mutant_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mutant, costs = MUTANTS[name]

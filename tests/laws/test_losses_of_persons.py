@@ -93,6 +93,7 @@ def resized_losses(resize, word, persons):
         yield lost(quote(request, spend)) / float(coordinates(spend)[0])
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("persons", [1, 2])
 @pytest.mark.parametrize("word", ["add-remove", "replace-one"])
 @pytest.mark.parametrize("resize", RESIZES, ids=str)

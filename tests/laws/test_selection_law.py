@@ -213,7 +213,7 @@ def p_value(counts: dict[int, int], law: dict[tuple[int, ...], arb], times: int)
     return float((arb(statistic) / 2).gamma_upper(arb(max(1, cells - 1)) / 2, regularized=1))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", LEVELS)
 @pytest.mark.parametrize("certified", [False, True], ids=["doubles", "enclosures"])
 def test_what_is_drawn_has_the_literal_law(name: str, certified: bool, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ WHOLE = typer.main.get_command(app)
 RUNNER = CliRunner()
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("name", [*WHOLE.commands])  # type: ignore[attr-defined]
 def test_every_command_is_found_by_its_name_and_says_the_same(name: str) -> None:
     narrow = only_asked_for(app, ["discreet", name])

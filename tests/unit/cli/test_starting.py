@@ -274,6 +274,7 @@ def test_a_file_that_is_there_is_not_touched(source):
     assert Path("plan.toml").read_text(encoding="utf-8") == "mine"
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

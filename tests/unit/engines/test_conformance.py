@@ -40,6 +40,7 @@ MOST = {*TABLES} - {*list(TABLES)[::4]}
 """Tables that the slow run tries."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "without"),
     [

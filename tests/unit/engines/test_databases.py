@@ -120,6 +120,7 @@ def test_other_meanings_would_be_seen(
         check_table(mutant, mixed())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "some",
     [

@@ -91,6 +91,7 @@ def test_sums_of_single_floats_neither_round_nor_overflow() -> None:
     holds([3e38] * 4 + [-3e38] * 7, [3e38] * 3 + [-3e38] * 7, "float32", Fraction(-(10**38)), Fraction(10**38))
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_the_golden_attacks_do_not_work(shared: Path) -> None:
     vectors = json.loads((shared / "golden" / "float_attacks.json").read_text(encoding="utf-8"))["vectors"]

@@ -180,6 +180,7 @@ def held(folder: Path, kind: str, value: Any) -> Any:
 FLOATS = ["polars", "duckdb", "csv", "sqlite", "reference", "single"]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", FLOATS)
 @pytest.mark.parametrize(
     ("code", "collapses"),

@@ -154,7 +154,7 @@ def integer_mistakes(path: NumberPath, name: str) -> list[Any]:
     return mistakes(DUCKDB, path, kind, values, pa.array(values, ARROW[name]))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", INTEGERS)
 def test_every_integer_has_the_code_of_the_reference(name: str) -> None:
     for path in paths():

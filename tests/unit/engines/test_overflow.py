@@ -70,6 +70,7 @@ def test_sums_beyond_64_bits_are_exact_across_batches(openers: Mapping[str, Call
     assert found.sums[0, 0] == 5000 * (2**52 - 2) + 3 * (2**52 - 3) > 2**64
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", ["relation", "parquet", "comma_separated"])
 def test_codes_next_to_two_to_the_52_are_exact(openers: Mapping[str, Callable[..., Engine]], kind: str) -> None:
     schema = Schema(x=WIDEST, y=Number(0, Fraction(2**52 - 2, 4), "0.25"))
@@ -92,6 +93,7 @@ def test_codes_next_to_two_to_the_52_are_exact(openers: Mapping[str, Callable[..
         engine.close()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("dtype", [pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64])
 def test_no_integer_type_wraps(dtype: type[pl.DataType]) -> None:
     """The attack on modular sums: [max] against [max, 1] moves the sum by 1, not by 2**bits."""

@@ -130,7 +130,7 @@ def totals(engine: Any, plan: Plan) -> list[tuple[Any, ...]]:
     return list(zip(cube.keys[:, 0].tolist(), cube.rows.tolist(), cube.sums.tolist(), strict=True))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("ids", IDS)
 def test_every_source_answers_as_the_reference(source: str, ids: str, tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ def same_cube(a: Cube, b: Cube) -> bool:
     return all(np.array_equal(getattr(a, part), getattr(b, part)) for part in ("keys", "rows", "nonnull", "sums"))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("name", ["arrow", "polars", "lazy", "parquet", "folder", "database", "view", "stream", "relation"])
 @pytest.mark.parametrize("plan", PLANS)
 def test_every_source_gives_the_rows_of_the_query(tmp_path: Path, name: str, plan: Any) -> None:
@@ -138,6 +138,7 @@ def test_every_source_gives_the_rows_of_the_query(tmp_path: Path, name: str, pla
         assert same_cube(cube_of(sources(tmp_path)[name], SCHEMA, scan), meant)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", ["lazy", "parquet", "view", "stream", "relation"])
 def test_several_cubes_of_one_reading_are_those_of_the_query(tmp_path: Path, name: str) -> None:
     scans = [(scan.axes, scan.moments) for plan in PLANS for scan in plan.layout.scans]

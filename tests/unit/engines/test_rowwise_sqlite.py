@@ -52,6 +52,7 @@ def persons(tmp_path: Path) -> str:
     return database(tmp_path / "a.sqlite", TYPES, [tuple(stored(name, row.get(name)) for name in COLUMNS) for row in ROWS])
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("plan", PLANS)
 @pytest.mark.parametrize("table", ["t", "v"])
 def test_a_database_gives_the_answers_of_a_parquet_file(tmp_path: Path, persons: str, plan: Any, table: str) -> None:
@@ -73,6 +74,7 @@ SAME = {"integer": "abs(abs(x)) * 0 + x", "float": "x + 0.0", "text": "x || ''",
 """Expressions that give x again, but for minus zero and 2**63."""
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("declared", USUAL)
 def test_an_expression_sees_every_cell_as_the_type_of_its_column_says(tmp_path: Path, declared: str) -> None:
     """The cells are those that SQLite has stored: it converts some of them by the type of the column."""
@@ -124,6 +126,7 @@ def test_a_column_of_no_known_type_can_only_be_taken_as_it_is(tmp_path: Path, de
     assert (cube.keys.tolist(), cube.sums.tolist()) == ([[-1], [0]], [[3], [2]])
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("part", ["integer", "float", "text"])
 @pytest.mark.parametrize("sign", [" as ", " AS ", "_"])
 def test_a_computed_column_may_have_any_name_beside_one_that_is_taken(tmp_path: Path, part: str, sign: str) -> None:
@@ -236,7 +239,7 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_no_other_setting_of_a_connection_changes_an_answer(setting: str) -> None:
     for plan in PLANS:

@@ -251,6 +251,7 @@ TABLES = {
 }
 
 
+@pytest.mark.slow
 def test_releases_of_all_data_have_the_same_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     import polars as pl
 

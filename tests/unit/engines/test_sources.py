@@ -101,6 +101,7 @@ def test_objects_stand_for_their_text(column: Column) -> None:
     assert first_difference(expected(texts, column), cube(frame, column)) is None
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("make", [pl.DataFrame, pa.table])
 @pytest.mark.parametrize("values", [[], [None], [None, None]])
 def test_a_column_of_nulls_alone_is_accepted(make: Any, values: list[object]) -> None:
@@ -142,6 +143,7 @@ def test_pandas_numbers(values: Any, same: list[object], kind: str) -> None:
     assert first_difference(expected(same, TEN, kind), cube(pd.DataFrame({"x": values}), TEN)) is None
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_timestamps_belong_to_the_day_they_are_on(unit: str) -> None:
     day = 86_400 * {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]

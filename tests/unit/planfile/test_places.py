@@ -40,6 +40,7 @@ def test_the_full_plan_uses_every_key() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("line", "key"), keys_of_the_format())
 def test_a_misspelt_key_is_refused_with_its_line_and_the_nearest_name(tmp_path: Path, line: int, key: str) -> None:
     lines = FULL.splitlines()
@@ -69,6 +70,7 @@ def line_of(text: str, place: str) -> int:
     return next(number for number in range(start, len(lines)) if lines[number].startswith(f"{key} = ")) + 1
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("old", "new", "place", "rule"),
     [

@@ -144,6 +144,7 @@ def written_plan(sections: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(described())
 def test_a_plan_has_the_same_digest_through_toml_as_through_python(

@@ -110,6 +110,7 @@ def test_what_cannot_be_made_takes_no_release_away(folder, monkeypatch):
     assert "This test was not made" in render(found)
 
 
+@pytest.mark.slow
 def test_all_tests_of_a_release_share_the_level(folder, monkeypatch):
     run("release", str(folder / "plan.toml"), "--out", str(folder / "results"))
     release = dp.Release.load(folder / "results" / "wages")

@@ -169,7 +169,7 @@ def test_noise_saved_against_the_repaired_seed(  # noqa: PLR0917 - columns of a 
     assert at_four == pytest.approx(ratio_at_four, abs=6e-4)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("inner", [GDP("0.4"), PureDP("0.5"), ApproxDP("0.5", 0), DiscreteLaplace(3, 2)])
 @pytest.mark.parametrize("relation", [SECRET, ReplaceOne(10)])
 @pytest.mark.parametrize("proportion", ["0.4", 1, "1.5", "2.5"])

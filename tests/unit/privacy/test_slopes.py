@@ -125,6 +125,7 @@ def forward_dual(family: Any, law: Sequence[Fraction], alpha: mpf) -> mpf:
     return best(value, family, len(law) - 1)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("law", ["two", "four"])
 def test_the_forward_bound_is_its_dual_rounded_up(name: str, law: str) -> None:
@@ -134,6 +135,7 @@ def test_the_forward_bound_is_its_dual_rounded_up(name: str, law: str) -> None:
             assert_rounded_up(_slopes.forward(CASES[name], LAWS[law], epsilon), truth)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", USUAL)
 @pytest.mark.parametrize("law", ["two", "four"])
 def test_the_reverse_bound_is_its_dual_rounded_up(name: str, law: str) -> None:
@@ -152,7 +154,7 @@ def test_the_reverse_bound_is_its_dual_rounded_up(name: str, law: str) -> None:
             assert_rounded_up(_slopes.reverse(family, weights, epsilon), max(best(value, family, len(weights) - 1), mpf(0)))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("name", USUAL)
 @pytest.mark.parametrize("law", ["public", "at least one"])
 def test_the_bound_for_a_public_size_is_its_dual_rounded_up(name: str, law: str) -> None:

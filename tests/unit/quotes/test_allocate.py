@@ -200,6 +200,7 @@ def test_a_quote_reads_in_plain_words():
     assert "mean_v: ±" in shown
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("neighbours", [dp.AddRemove(), dp.ReplaceOne(rows=100), dp.AddRemove(rows_per_person=2)])
 @pytest.mark.parametrize(("rows", "p"), [(100, "0.75"), (150, "1.5"), (90, "1.5"), (90, "2.5"), (150, 1)])
 @pytest.mark.parametrize("spend", [dp.PureDP(1), dp.ZCDP("0.5"), dp.GDP(1), dp.ApproxDP(1, "1e-6")])

@@ -39,6 +39,7 @@ def with_amount(spend, value):
     return type(spend)(value)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.parametrize("name", REQUESTS)
 def test_the_errors_are_met_and_the_next_smaller_spend_misses_one(name, budget):

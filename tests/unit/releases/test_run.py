@@ -103,6 +103,7 @@ GROUPS = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("neighbours", [dp.AddRemove(), dp.ReplaceOne(rows=30)], ids=["add", "replace"])
 @pytest.mark.parametrize("groups", GROUPS, ids=len)
 @pytest.mark.parametrize("spend", ["0.5", "1e-6"])

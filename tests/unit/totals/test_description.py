@@ -135,6 +135,7 @@ def test_the_schema_is_asked(invariants, words):
         invariants.check(SCHEMA)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("column", "followed"),
     [

@@ -321,7 +321,7 @@ def changed(path: Path, change: Callable[[dict[str, bytes]], Mapping[str, bytes]
 SHEET = "xl/worksheets/sheet1.xml"
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(10)
 @pytest.mark.parametrize("error", [b"#GETTING_DATA", b"#SPILL!", b"#CALC!", b"#FIELD!", b"Err:502", b"&lt;?&gt;"])
 @pytest.mark.parametrize("prefix", [b"", b"x:"])
 def test_an_error_that_the_reader_does_not_know_is_null_in_its_own_cell(tmp_path: Path, error: bytes, prefix: bytes) -> None:

@@ -37,6 +37,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     return request.param
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("n", [1, 2, 3])
 @pytest.mark.parametrize("rate", ["1/2", "3/4", "3/8", "5/16"])
 def test_a_dyadic_binomial_is_exact_by_enumeration(n: int, rate: str, way: str) -> None:

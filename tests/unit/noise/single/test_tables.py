@@ -119,6 +119,7 @@ def forced(*arrays: np.ndarray) -> Bits:
     return Bits(lambda count: rest.pop(0)[:count])
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("name", "parameter"), [("gaussian", "1"), ("rounded", "7/3"), ("laplace", "7/3"), ("gaussian", "300")]
 )

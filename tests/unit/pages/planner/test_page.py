@@ -104,6 +104,7 @@ def test_the_page_needs_no_network_and_runs_one_known_script(folder):
     assert not re.search(r"https?://|innerHTML|insertAdjacent|document\.write|\beval\b|fetch\(|XMLHttp|@import|url\(", html)
 
 
+@pytest.mark.slow
 def test_hostile_names_stay_text(folder):
     html, document = planner(folder)
     reader = Reader(html)

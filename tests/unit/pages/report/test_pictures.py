@@ -95,6 +95,7 @@ def test_names_in_pictures_stay_text(people):
         assert one.words
 
 
+@pytest.mark.slow
 def test_the_axes_have_the_labels_of_columns_and_the_numbers_of_the_language(people):
     statistics = [one for one in people.document["statistics"] if one["statistic"] in ("histogram", "quantiles")]
     labels = {one["column"]: dp.Labels(f"Über {one['column']}") for one in statistics}

@@ -54,6 +54,7 @@ def released(*by, exact=None, budget=None, steps=lambda table: table, statistics
 MARGINS = dp.Margins(["sex"], ["ill"])
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("budget", [dp.PureDP(2), dp.ZCDP(1), dp.GDP(1)])
 def test_with_margins_of_two_levels_the_p_value_is_the_sum_of_its_law(budget):
     """Against a sum over all tables and all noise, in exact fractions of the hypergeometric law."""
@@ -78,6 +79,7 @@ def test_with_margins_of_two_levels_the_p_value_is_the_sum_of_its_law(budget):
     assert min(less, greater) < Fraction(1, 1000) < Fraction(99, 100) < max(less, greater)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("budget", [dp.PureDP(2), dp.ZCDP(1), dp.GDP(1)])
 @pytest.mark.parametrize("exact", [(["sex"], ["area"]), (["area"], ["sex"])])
 def test_the_noise_of_a_document_is_drawn_as_the_release_draws_it(budget, exact):
@@ -100,6 +102,7 @@ def test_the_noise_of_a_document_is_drawn_as_the_release_draws_it(budget, exact)
     assert found.p_value > Fraction(1, 1000)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("budget", [dp.PureDP(8), dp.ZCDP(4), dp.GDP(4)])
 @pytest.mark.parametrize("column", ["sex", "ill"])
 def test_beside_the_totals_of_one_column_the_other_margin_is_open(budget, column):
@@ -161,6 +164,7 @@ def test_rows_without_a_value_that_are_not_shown_are_in_the_hypothesis_too():
     assert "those without a value as a level" in found.hypothesis
 
 
+@pytest.mark.slow
 def test_more_columns_are_added_up_or_fixed():
     release = released("sex", "area", "ill", budget=dp.PureDP(40))
     assert dp.test_independence(release, by=["sex", "ill"]).rejects("0.001")
@@ -206,6 +210,7 @@ def test_rows_that_are_not_independent_are_refused(word):
         dp.test_independence(release)
 
 
+@pytest.mark.slow
 def test_what_has_no_known_law_is_refused():
     with pytest.raises(dp.ArgumentError, match="by these two columns alone"):
         dp.test_independence(released("sex", "area", "ill", exact=dp.Totals("sex")), by=["sex", "ill"])
