@@ -164,13 +164,15 @@ class OneVariance:
 
     def _p_value(self, bounds: _Bounds, means: tuple[float, float], variance: tuple[float, float]) -> float:
         """At least the probability of means so far apart, for every mean and variance in these intervals."""
+        centre, half = (means[0] + means[1]) / 2, (means[1] - means[0]) / 2  # what all means have in common changes nothing
         far, near = max(map(abs, means)), max(0.0, means[0], -means[1])
         ends, weights, shares = [], [], []
         for one, (least, most) in zip(self.groups, bounds.rows, strict=True):
             off = _off(one.total) + far * _off(one.count)
-            sides = [float(one.total.value) - mean * float(one.count.value) for mean in means]
-            lowest, highest = min(sides) - off, max(sides) + off
-            ends.append((min(lowest / least, lowest / most), max(highest / least, highest / most)))
+            rows = float(one.count.value)
+            side, slack = float(one.total.value) - centre * rows, half * max(abs(rows / n - 1) for n in (least, most))
+            lowest, highest = side - off, side + off
+            ends.append((min(lowest / least, lowest / most) - slack, max(highest / least, highest / most) + slack))
             noise, less = ([*_variances(one.total, 1.0), *_variances(one.count, mean**2)] for mean in (far, near))
             whole = variance[1] * least + sum(size for size, _ in noise)
             weights.append(least**2 / (whole * _UP + 1e-300))
