@@ -59,6 +59,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_unconfigure() -> None:
+    """What drivers hold is given back at the end, before they say that it was not."""
+    gc.unfreeze()
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of golden vectors and real data beside the checkout."""
