@@ -43,7 +43,7 @@ test-spark: .venv/.spark
 	$(BIN)/python -m pytest -m spark
 
 test-slow: .venv/.ready
-	$(BIN)/python -m pytest -m slow -n 2 --dist worksteal
+	$(BIN)/python -m pytest -m "slow and not exhaustive" -n 2 --dist worksteal
 
 test-exhaustive: .venv/.ready
 	$(BIN)/python -m pytest -m exhaustive -n 2 --dist worksteal
