@@ -99,7 +99,7 @@ CASES = {
     "occupied": (dp.Occupied("g"), small(counted_and_summed), 3),
     "suppressed": (dp.Suppressed("g", "f", below=2), small(counted_and_summed), 3),
     "totals, and rounded within": (dp.Totals("g") + dp.Rounded("g", "f", base=2), small(counted_and_summed), 3),
-    "margins, and suppressed cells": (dp.Margins("g", "f") + dp.Suppressed("g", "f", below=2), small(counted), 3),
+    "margins, and suppressed cells": (dp.Margins("g", "f") + dp.Suppressed("g", "f", below=3), small(counted), 3),
     "at least one in each group": (dp.AtLeast("g", rows=1), small(counted), 3),
     "an impossible cell": (dp.Totals("g") + dp.Impossible("g", "f", cells=[("x", "p")]), small(counted_and_summed), 3),
     "partition of three": (dp.Totals("g"), wide(counted), 2),
