@@ -188,7 +188,7 @@ def test_every_centre_has_its_own_exact_law(sigma2, counts_fit) -> None:
         first = round(centre) - spread
         observed = np.bincount(drawn[which == i] - first, minlength=2 * spread + 1)
         assert counts_fit(observed, around(s, centre, first, first + 2 * spread))
-        moved = centre + Fraction(float(s) ** 0.5) / 25
+        moved = centre + Fraction(float(s) ** 0.5) / 12
         assert not counts_fit(observed, around(s, moved, first, first + 2 * spread))
 
 
