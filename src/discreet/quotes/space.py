@@ -7,8 +7,8 @@ with one-way margins an entry of a count table is at most a(k-1)/k. Proofs: docs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 
@@ -53,6 +53,7 @@ class Space:
         settled: True if it is the lattice of all totals, in which every row counts: their classes say where a row can go.
         across: True if a row can move to another cell of the request while its class of the totals stays the same.
         tables: the columns of each table of totals that is published as a whole.
+        telling: those of them that tell in which cell of the request a row is.
         held: int64, the cells of the request that can hold a record; in all others every answer is 0, whatever the table.
         cells: the number of cells of the request.
         known: the row counts where they follow from the totals in a way that is worked out; else None.
@@ -64,6 +65,7 @@ class Space:
     settled: bool
     across: bool
     tables: tuple[frozenset[str], ...]
+    telling: tuple[frozenset[str], ...]
     held: NDArray[np.int64]
     cells: int
     known: Blocks | MarginTables | PublishedCounts | None
@@ -83,6 +85,13 @@ class Space:
     def says(self, columns: Iterable[str]) -> bool:
         """True if some published table determines how many rows have each combination of values of the columns."""
         return any(table.issuperset(columns) for table in self.tables)
+
+    def matched_by(self, table: frozenset[str]) -> Space:
+        """The same changes, where each row that goes is matched with one that agrees with it in the columns of a table.
+
+        Other tables say nothing of such a pair: a row can move to another cell unless these columns tell it (V3).
+        """
+        return replace(self, across=self.across or table not in self.telling) if table else self
 
     def of_values(self, least: int, most: int, *, may_skip: bool) -> Sensitivity:
         """The bounds for cell sums of integers in [least, most], one for each row; with `may_skip` a row may add nothing.
@@ -147,12 +156,14 @@ def _space_of_view(
     whole, held = structure_of(plan, view, totals), find_held_cells(plan, view, totals)
     structure = wider_structure(plan, rows, totals, held) if whole is None and view.kept else whole
     lists = (part for part in totals.invariants.parts if isinstance(part, TotalsStatement) and part.only is None)
+    tables = tuple(frozenset(part.columns) for part in lists)
     return Space(
         beside=totals,
         structure=structure,
         settled=whole is not None,
         across=_can_cross(plan, view, totals),
-        tables=tuple(frozenset(part.columns) for part in lists),
+        tables=tables,
+        telling=tuple(table for table in tables if _tell(table, view.shown, plan.schema)),
         held=held,
         cells=view.cells,
         known=find_known_counts(plan, view, totals, structure),
@@ -235,7 +246,7 @@ def _can_cross(plan: Plan, view: View, totals: ExactTotals) -> bool:
     return bool(len(np.unique(pairs[0])) < pairs.shape[1])
 
 
-def _tell(clique: tuple[str, ...], shown: tuple[str, ...], schema: Schema) -> bool:
+def _tell(clique: Collection[str], shown: tuple[str, ...], schema: Schema) -> bool:
     """True if the values of the clique are enough to know those of the columns that are shown."""
     return all(name in clique or (name in schema.columns and covers(clique, (name,), schema)) for name in shown)
 

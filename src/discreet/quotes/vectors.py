@@ -69,7 +69,7 @@ def _beside_totals(asked: Asked, query: VectorSum) -> Iterator[int]:
         raise InternalError("there are no exact totals")
     for kept in (frozenset[str](), *asked.space.tables):
         within, across, leaves = ((most, most**2) for most in _moves(asked, query, kept))
-        yield asked.space.of_moves(within, across, leaves).l1
+        yield asked.space.matched_by(kept).of_moves(within, across, leaves).l1
 
 
 def _moves(asked: Asked, query: VectorSum, kept: frozenset[str]) -> Moves:
