@@ -11,7 +11,18 @@ from numpy.typing import NDArray
 from discreet.errors import InternalError
 from discreet.totals.structure import Blocks, Structure, Tables
 
-__all__ = ["by_block", "draw_tables", "into", "is_paired", "mean_of_blocks", "order_of", "put_in_place", "two_rows"]
+__all__ = [
+    "by_block",
+    "by_table",
+    "draw_tables",
+    "into",
+    "is_paired",
+    "mean_of_blocks",
+    "mean_of_tables",
+    "order_of",
+    "put_in_place",
+    "two_rows",
+]
 
 
 def put_in_place(cells: int, order: NDArray[np.int64], values: NDArray[Any]) -> NDArray[Any]:
@@ -50,6 +61,25 @@ def draw_tables(structure: Tables, draw: Callable[[tuple[int, ...], int, int], N
     for (*shape, depth), orders in shapes.items():
         noise = into(noise, np.stack(orders).ravel(), draw(tuple(shape), depth, len(orders)).ravel())
     return noise
+
+
+def by_table(structure: Tables, of_shape: Callable[[tuple[int, ...], int], NDArray[Any]]) -> NDArray[np.int64]:
+    """For each cell what follows, for each cell of a table, from the shape and depth of its table; 0 elsewhere."""
+    found = {
+        (*shape, depth): of_shape(tuple(shape), depth) for *shape, depth in {one.order.shape for one in structure.tables}
+    }
+    each = np.zeros(structure.cells, dtype=np.int64)
+    for table in structure.tables:
+        each[table.order] = found[table.order.shape]
+    return each
+
+
+def mean_of_tables(structure: Tables, of_shape: Callable[[tuple[int, ...], int], float]) -> float:
+    """The mean over the cells of what follows from the shape and depth of their tables."""
+    found = {
+        (*shape, depth): of_shape(tuple(shape), depth) for *shape, depth in {one.order.shape for one in structure.tables}
+    }
+    return sum(table.order.size * found[table.order.shape] for table in structure.tables) / max(1, structure.size)
 
 
 def is_paired(structure: Tables) -> bool:

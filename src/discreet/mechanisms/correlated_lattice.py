@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError, unreachable
 from discreet.exact.numbers import text
-from discreet.mechanisms._placing import draw_tables, put_in_place
+from discreet.mechanisms._placing import by_table, draw_tables, mean_of_tables, put_in_place
 from discreet.mechanisms.adding import add
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
 from discreet.mechanisms.exchanges import Moves, moves_of_margins, moves_of_sums
@@ -115,11 +115,10 @@ class CorrelatedLattice:
         structure = self.structure
         widths = np.zeros(structure.cells, dtype=np.int64)
         match structure:
-            case Tables(tables=tables):
-                shapes = {table.order.shape for table in tables}
-                by_shape = {(*s, d): margins_half_widths(self.within, tuple(s), d, level, self._ratio) for *s, d in shapes}
-                for table in tables:
-                    widths[table.order] = by_shape[table.order.shape]
+            case Tables():
+                return by_table(
+                    structure, lambda shape, depth: margins_half_widths(self.within, shape, depth, level, self._ratio)
+                )
             case Kernel(order=order):
                 found = places_half_widths(_sums_of(structure), self.within, structure.depth, self._ratio, level)
                 widths[order] = found.ravel()
@@ -133,10 +132,10 @@ class CorrelatedLattice:
 
         structure = self.structure
         match structure:
-            case Tables(tables=tables):
-                shapes = {table.order.shape for table in tables}
-                each = {shape: margins_variance(self.within, shape[:-1], shape[-1], self._ratio) for shape in shapes}
-                return sum(table.order.size * each[table.order.shape] for table in tables) / structure.size
+            case Tables():
+                return mean_of_tables(
+                    structure, lambda shape, depth: margins_variance(self.within, shape, depth, self._ratio)
+                )
             case Kernel():
                 return places_variance(_sums_of(structure), self.within, structure.depth, self._ratio)
         raise unreachable(structure)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError, unreachable
 from discreet.exact.numbers import text
-from discreet.mechanisms._placing import draw_tables, is_paired, put_in_place
+from discreet.mechanisms._placing import by_table, draw_tables, is_paired, mean_of_tables, put_in_place
 from discreet.mechanisms.adding import add
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
 from discreet.mechanisms.lattice_gaussian import lattice_of_kernel
@@ -88,11 +88,8 @@ class ProjectedLaplace:
         structure = self.structure
         widths = np.zeros(structure.cells, dtype=np.int64)
         match structure:
-            case Tables(tables=tables):
-                found = {table.order.shape for table in tables}
-                by_shape = {(*s, d): margins_half_widths(self.scale, tuple(s), d, level) for *s, d in found}
-                for table in tables:
-                    widths[table.order] = by_shape[table.order.shape]
+            case Tables():
+                return by_table(structure, lambda shape, depth: margins_half_widths(self.scale, shape, depth, level))
             case Kernel(order=order):
                 cells = cells_of_lattice(lattice_of_kernel(structure), self.scale)
                 each = {cell: cell.half_width(level) for cell in set(cells)}
@@ -107,10 +104,8 @@ class ProjectedLaplace:
 
         structure = self.structure
         match structure:
-            case Tables(tables=tables):
-                shapes = [table.order.shape for table in tables]
-                each = {shape: margins_variance(self.scale, shape[:-1], shape[-1]) for shape in set(shapes)}
-                return sum(table.order.size * each[table.order.shape] for table in tables) / max(1, structure.size)
+            case Tables():
+                return mean_of_tables(structure, lambda shape, depth: margins_variance(self.scale, shape, depth))
             case Kernel():
                 return lattice_variance(lattice_of_kernel(structure), self.scale)
         raise unreachable(structure)

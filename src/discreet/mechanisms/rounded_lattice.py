@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError, unreachable
 from discreet.exact.numbers import text
-from discreet.mechanisms._placing import draw_tables, mean_of_blocks, put_in_place
+from discreet.mechanisms._placing import by_table, draw_tables, mean_of_blocks, mean_of_tables, put_in_place
 from discreet.mechanisms.adding import add
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
 from discreet.mechanisms.lattice_gaussian import LatticeGaussian, lattice_of_kernel
@@ -94,11 +94,8 @@ class RoundedLattice:
                 for size in np.unique(sizes).tolist():
                     places = order[(ends - sizes)[sizes == size][:, None] + np.arange(size)]
                     widths[places] = margins_half_widths(self.sigma2, (1,), size, level).ravel()
-            case Tables(tables=tables):
-                found = {table.order.shape for table in tables}
-                by_shape = {(*s, d): margins_half_widths(self.sigma2, tuple(s), d, level) for *s, d in found}
-                for table in tables:
-                    widths[table.order] = by_shape[table.order.shape]
+            case Tables():
+                return by_table(structure, lambda shape, depth: margins_half_widths(self.sigma2, shape, depth, level))
             case Kernel(order=order):
                 widths[order] = lattice_half_widths(lattice_of_kernel(structure), self.sigma2, level)
             case _:
@@ -113,11 +110,8 @@ class RoundedLattice:
         match structure:
             case Blocks():
                 return mean_of_blocks(structure, lambda size: margins_variance(self.sigma2, (1,), size))
-            case Tables(tables=tables):
-                shapes = [table.order.shape for table in tables]
-                each = {shape: margins_variance(self.sigma2, shape[:-1], shape[-1]) for shape in set(shapes)}
-                cells = sum(table.order.size for table in tables)
-                return sum(table.order.size * each[table.order.shape] for table in tables) / max(1, cells)
+            case Tables():
+                return mean_of_tables(structure, lambda shape, depth: margins_variance(self.sigma2, shape, depth))
             case Kernel():
                 return lattice_variance(lattice_of_kernel(structure), self.sigma2)
         raise unreachable(structure)

@@ -27,6 +27,7 @@ __all__ = [
     "number_of",
     "one_column",
     "option_string",
+    "skipped_words",
     "skips_nulls",
     "title",
 ]
@@ -161,6 +162,11 @@ def title(noun: str, shown: Mapping[str, Any]) -> str:
     of = shown.get("column")
     skipped = ", where it is known" if shown.get("nulls") == "skip" else ""
     return f"{noun} of {'rows' if of is None else shown_name(of)}{skipped}"
+
+
+def skipped_words(shown: Mapping[str, Any]) -> str:
+    """Where rows are left out in which one of several columns is null, in words for pages; else empty."""
+    return ", where all are known" if shown.get("nulls") == "skip" else ""
 
 
 def check_number(one: Statistic, column: str, facts: TableFacts) -> None:

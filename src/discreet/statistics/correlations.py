@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -11,17 +11,25 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet.cube.queries import Query
-from discreet.domain.groups import Bins, Group
 from discreet.domain.steps import TableFacts
 from discreet.exact.figures import enumerate_texts
 from discreet.exact.figures import name as shown_name
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import CLIPPED, Asked, Completed, Extended, Free, Keys, Reads, Room, Shape, Statistic, Written
-from discreet.statistics.common import check_weight, option_string, skips_nulls
+from discreet.statistics.base import CLIPPED, Asked, Completed, Extended, Free, Keys, Reads, Shape, Statistic
+from discreet.statistics.common import check_weight, option_string, skipped_words, skips_nulls
 from discreet.statistics.correlation import correlation_estimate
 from discreet.statistics.estimate import Estimate
-from discreet.statistics.matrices import ManyNumbers, columns_of, moments_of_numbers, span_of_numbers, spread_of
+from discreet.statistics.matrices import (
+    ManyNumbers,
+    NamedParts,
+    columns_of,
+    moments_of_numbers,
+    number_of_moments,
+    span_of_numbers,
+    spread_of,
+    written_columns,
+)
 from discreet.statistics.moments import Moments, Normal
 from discreet.statistics.possible import Possible, fix_bounds
 from discreet.statistics.recipe import Answers, CountTable, GroupSize, Noises, Statements, in_a_group, noise_statements
@@ -49,40 +57,9 @@ def correlations(columns: Sequence[str], *, weight: Amount = 1, nulls: str | Non
     return Statistic(Correlations(names), None, "correlations", check_weight(weight), skips_nulls(nulls))
 
 
-def _pairs(one: Statistic) -> list[tuple[str, str]]:
-    return list(combinations(one.kind.reads.columns(one), 2))
-
-
-@dataclass(frozen=True, slots=True)
-class _Pairs:
-    """One number for each pair of columns."""
-
-    one_number: bool = False
-
-    def groupings(self, one: Statistic) -> tuple[tuple[Group, ...], ...]:
-        return ()
-
-    def prepare(
-        self, one: Statistic, check: Callable[[str | Bins | Group], Group], facts: TableFacts, *, grouped: bool
-    ) -> Statistic:
-        return one
-
-    def outputs(self, one: Statistic) -> tuple[str, ...]:
-        return tuple(f"{one.name}_{x}_{y}" for x, y in _pairs(one))
-
-    def to_json(self, one: Statistic) -> dict[str, object]:
-        return {"parts": [f"{x}_{y}" for x, y in _pairs(one)]}
-
-    def places(self, one: Statistic, facts: TableFacts) -> int:
-        size = len(one.kind.reads.columns(one)) + 1
-        return size * (size + 1) // 2
-
-    def advice(self, one: Statistic, room: Room) -> str:
-        return f"take fewer groups, at most {room.groups}, or fewer columns"
-
-
-def _names(value: Written) -> Sequence[Any]:
-    return ([item.string() for item in value.items()],)
+def _pairs(one: Statistic) -> list[str]:
+    """The ends of the names: one number for each pair of columns."""
+    return [f"{x}_{y}" for x, y in combinations(one.kind.reads.columns(one), 2)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +71,13 @@ class Correlations:
     word: ClassVar = "correlations"
     noun: ClassVar = "Correlations"
     keys: ClassVar = Keys(
-        _names, {}, {"nulls": option_string}, lacks='needs columns: write { correlations = ["x", "y", "z"] }'
+        written_columns, {}, {"nulls": option_string}, lacks='needs columns: write { correlations = ["x", "y", "z"] }'
     )
     view: ClassVar = CLIPPED
     possible: ClassVar[Possible] = staticmethod(fix_bounds(-1, 1))
     counts: ClassVar = False
     reads: ClassVar[Reads] = ManyNumbers(varying=True)
-    shape: ClassVar[Shape] = _Pairs()
+    shape: ClassVar[Shape] = NamedParts(_pairs, number_of_moments)
     completed: ClassVar[tuple[Completed, ...]] = ()
     extended: ClassVar[tuple[Extended, ...]] = ()
 
@@ -111,7 +88,7 @@ class Correlations:
     @staticmethod
     def title(shown: Mapping[str, Any], part: str) -> str:
         names = [shown_name(column) for column in shown["columns"]]
-        skipped = ", where all are known" if shown.get("nulls") == "skip" else ""
+        skipped = skipped_words(shown)
         if not part:
             return f"{Correlations.noun} of {enumerate_texts(names)}{skipped}"
         pair = list(combinations(names, 2))[shown["parts"].index(part)]

@@ -7,7 +7,7 @@ range (V7 and V8 in docs/proofs/vectors.md). Each interval holds by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -16,18 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.queries import Query
-from discreet.domain.groups import Bins, Group
 from discreet.domain.steps import TableFacts
 from discreet.errors import PlanError
 from discreet.exact.figures import enumerate_texts
 from discreet.exact.figures import name as shown_name
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import CellLaw, Sensitivity, law_of_parts
-from discreet.statistics.base import CLIPPED, Asked, Completed, Extended, Free, Keys, Reads, Room, Shape, Statistic, Written
-from discreet.statistics.common import check_weight, option_string, skips_nulls
+from discreet.statistics.base import CLIPPED, Asked, Completed, Extended, Free, Keys, Reads, Shape, Statistic
+from discreet.statistics.common import check_weight, option_string, skipped_words, skips_nulls
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.joint_noise import half_width_of_laws
-from discreet.statistics.matrices import ManyNumbers, columns_of
+from discreet.statistics.matrices import ManyNumbers, NamedParts, columns_of, written_columns
 from discreet.statistics.moments import CONSTANT, Moments, Normal, moments_of, number_feature, vector_of
 from discreet.statistics.possible import Bounds, Ends, Possible
 from discreet.statistics.recipe import Answers, CountTable, GroupSize, Noises, Statements, in_a_group
@@ -61,38 +60,9 @@ def means(columns: Sequence[str], *, weight: Amount = 1, nulls: str | None = Non
     return Statistic(Means(names), None, "means", check_weight(weight), skips_nulls(nulls))
 
 
-@dataclass(frozen=True, slots=True)
-class _CountAndMeans:
-    """The number of rows, and one number for each column."""
-
-    one_number: bool = False
-
-    def groupings(self, one: Statistic) -> tuple[tuple[Group, ...], ...]:
-        return ()
-
-    def prepare(
-        self, one: Statistic, check: Callable[[str | Bins | Group], Group], facts: TableFacts, *, grouped: bool
-    ) -> Statistic:
-        return one
-
-    def outputs(self, one: Statistic) -> tuple[str, ...]:
-        return tuple(f"{one.name}_{part}" for part in self._parts(one))
-
-    def to_json(self, one: Statistic) -> dict[str, object]:
-        return {"parts": list(self._parts(one))}
-
-    def places(self, one: Statistic, facts: TableFacts) -> int:
-        return len(self._parts(one))
-
-    def advice(self, one: Statistic, room: Room) -> str:
-        return f"take fewer groups, at most {room.groups}, or fewer columns"
-
-    def _parts(self, one: Statistic) -> tuple[str, ...]:
-        return COUNT, *one.kind.reads.columns(one)
-
-
-def _names(value: Written) -> Sequence[Any]:
-    return ([item.string() for item in value.items()],)
+def _parts(one: Statistic) -> tuple[str, ...]:
+    """The ends of the names: the number of rows, and one number for each column."""
+    return COUNT, *one.kind.reads.columns(one)
 
 
 def _possible(shown: Mapping[str, Any], ends: Ends) -> Bounds:
@@ -109,12 +79,12 @@ class Means:
 
     word: ClassVar = "means"
     noun: ClassVar = "Means"
-    keys: ClassVar = Keys(_names, {}, {"nulls": option_string}, lacks='needs columns: write { means = ["x", "y"] }')
+    keys: ClassVar = Keys(written_columns, {}, {"nulls": option_string}, lacks='needs columns: write { means = ["x", "y"] }')
     view: ClassVar = CLIPPED
     possible: ClassVar[Possible] = staticmethod(_possible)
     counts: ClassVar = False
     reads: ClassVar[Reads] = ManyNumbers(varying=False)
-    shape: ClassVar[Shape] = _CountAndMeans()
+    shape: ClassVar[Shape] = NamedParts(_parts, lambda one: len(_parts(one)))
     completed: ClassVar[tuple[Completed, ...]] = ()
     extended: ClassVar[tuple[Extended, ...]] = ()
 
@@ -125,7 +95,7 @@ class Means:
     @staticmethod
     def title(shown: Mapping[str, Any], part: str) -> str:
         names = [shown_name(column) for column in shown["columns"]]
-        skipped = ", where all are known" if shown.get("nulls") == "skip" else ""
+        skipped = skipped_words(shown)
         if not part:
             return f"{Means.noun} of {enumerate_texts(names)}{skipped}"
         place = shown["parts"].index(part)

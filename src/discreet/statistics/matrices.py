@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.domain.groups import Bins, Group
 from discreet.domain.steps import TableFacts
 from discreet.errors import PlanError, printed
 from discreet.mechanisms import Sensitivity, law_of_parts
-from discreet.statistics.base import Asked, Free, Need, Statistic
+from discreet.statistics.base import Asked, Free, Need, Room, Statistic, Written
 from discreet.statistics.common import check_column_name, check_number, number_of
 from discreet.statistics.covariance import covariance_estimate
 from discreet.statistics.estimate import Estimate
@@ -22,11 +23,14 @@ from discreet.statistics.recipe import Noises
 
 __all__ = [
     "ManyNumbers",
+    "NamedParts",
     "Spread",
     "columns_of",
     "moments_of_numbers",
+    "number_of_moments",
     "span_of_numbers",
     "spread_of",
+    "written_columns",
 ]
 
 Floats = NDArray[np.float64]
@@ -46,6 +50,11 @@ def columns_of(word: str, columns: object) -> tuple[str, ...]:
     if len(set(names)) < len(names):
         raise PlanError(f"{word}(): must name different columns; one of them is given twice")
     return names
+
+
+def written_columns(value: Written) -> Sequence[Any]:
+    """The names of several columns, in a plan file."""
+    return ([item.string() for item in value.items()],)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +89,52 @@ class ManyNumbers:
 
     def recorded(self, one: Statistic, names: Mapping[str, str]) -> Statistic:
         raise PlanError(f"original(): '{one.name}' has no such form; ask for it in another release")
+
+
+def _nothing(_one: Statistic) -> dict[str, object]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class NamedParts:
+    """Several numbers for each group, each in a column called like the statistic and a part.
+
+    Args:
+        parts: the ends of these names, in their order.
+        measured: how many integers get noise for them in each group.
+        written: further keys in JSON.
+    """
+
+    parts: Callable[[Statistic], Sequence[str]]
+    measured: Callable[[Statistic], int]
+    written: Callable[[Statistic], dict[str, object]] = _nothing
+    one_number: bool = False
+
+    def groupings(self, one: Statistic) -> tuple[tuple[Group, ...], ...]:
+        return ()
+
+    def prepare(
+        self, one: Statistic, check: Callable[[str | Bins | Group], Group], facts: TableFacts, *, grouped: bool
+    ) -> Statistic:
+        return one
+
+    def outputs(self, one: Statistic) -> tuple[str, ...]:
+        return tuple(f"{one.name}_{part}" for part in self.parts(one))
+
+    def to_json(self, one: Statistic) -> dict[str, object]:
+        return {**self.written(one), "parts": list(self.parts(one))}
+
+    def places(self, one: Statistic, facts: TableFacts) -> int:
+        return self.measured(one)
+
+    def advice(self, one: Statistic, room: Room) -> str:
+        return f"take fewer groups, at most {room.groups}, or fewer columns"
+
+
+def number_of_moments(one: Statistic) -> int:
+    """The number of moments of all pairs of its columns and of the constant 1."""
+    size = len(one.kind.reads.columns(one)) + 1
+    return size * (size + 1) // 2
 
 
 def span_of_numbers(columns: Sequence[str], facts: TableFacts, free: Free) -> Sensitivity:

@@ -8,7 +8,7 @@ V6 in docs/proofs/vectors.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -17,17 +17,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.queries import Query
-from discreet.domain.groups import Bins, Group
 from discreet.domain.steps import TableFacts
 from discreet.errors import InternalError, PlanError, printed
 from discreet.exact.figures import enumerate_texts
 from discreet.exact.figures import name as shown_name
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import CLIPPED, Asked, Completed, Extended, Free, Keys, Reads, Room, Shape, Statistic, Written
-from discreet.statistics.common import check_weight, option_string, skips_nulls
+from discreet.statistics.base import CLIPPED, Asked, Completed, Extended, Free, Keys, Reads, Shape, Statistic, Written
+from discreet.statistics.common import check_weight, option_string, skipped_words, skips_nulls
 from discreet.statistics.estimate import Estimate
-from discreet.statistics.matrices import ManyNumbers, columns_of, moments_of_numbers, span_of_numbers, spread_of
+from discreet.statistics.matrices import (
+    ManyNumbers,
+    NamedParts,
+    columns_of,
+    moments_of_numbers,
+    number_of_moments,
+    span_of_numbers,
+    spread_of,
+    written_columns,
+)
 from discreet.statistics.moments import Moments, Normal
 from discreet.statistics.possible import Bounds, Ends, Possible
 from discreet.statistics.recipe import Answers, CountTable, GroupSize, Noises, Statements, in_a_group, noise_statements
@@ -72,36 +80,9 @@ def _of(one: Statistic) -> PrincipalComponents:
     return kind
 
 
-@dataclass(frozen=True, slots=True)
-class _Components:
-    """The variance of each component, and the loading of each column."""
-
-    one_number: bool = False
-
-    def groupings(self, one: Statistic) -> tuple[tuple[Group, ...], ...]:
-        return ()
-
-    def prepare(
-        self, one: Statistic, check: Callable[[str | Bins | Group], Group], facts: TableFacts, *, grouped: bool
-    ) -> Statistic:
-        return one
-
-    def outputs(self, one: Statistic) -> tuple[str, ...]:
-        return tuple(f"{one.name}_{part}" for part in _parts(_of(one)))
-
-    def to_json(self, one: Statistic) -> dict[str, object]:
-        return {"k": _of(one).k, "parts": _parts(_of(one))}
-
-    def places(self, one: Statistic, facts: TableFacts) -> int:
-        size = len(_of(one).names) + 1
-        return size * (size + 1) // 2
-
-    def advice(self, one: Statistic, room: Room) -> str:
-        return f"take fewer groups, at most {room.groups}, or fewer columns"
-
-
-def _parts(kind: PrincipalComponents) -> list[str]:
+def _parts(one: Statistic) -> list[str]:
     """The ends of the names: for each component its variance, then its loadings."""
+    kind = _of(one)
     places = range(1, kind.k + 1)
     return [part for place in places for part in (str(place), *(f"{place}_{name}" for name in kind.names))]
 
@@ -109,10 +90,6 @@ def _parts(kind: PrincipalComponents) -> list[str]:
 def _possible(shown: Mapping[str, Any], _ends: Ends) -> Bounds:
     """A loading is between -1 and 1. A variance is at most the sum of all, each at most a quarter of its squared range."""
     return Fraction(-1), max(Fraction(1), Fraction(len(shown["columns"]), 4))
-
-
-def _names(value: Written) -> Sequence[Any]:
-    return ([item.string() for item in value.items()],)
 
 
 def _whole(value: Written) -> Any:
@@ -130,7 +107,7 @@ class PrincipalComponents:
     word: ClassVar = "principal_components"
     noun: ClassVar = "Principal components"
     keys: ClassVar = Keys(
-        _names,
+        written_columns,
         {},
         {"k": _whole, "nulls": option_string},
         lacks='needs columns: write { principal_components = ["x", "y", "z"] }',
@@ -139,7 +116,7 @@ class PrincipalComponents:
     possible: ClassVar[Possible] = staticmethod(_possible)
     counts: ClassVar = False
     reads: ClassVar[Reads] = ManyNumbers(varying=True)
-    shape: ClassVar[Shape] = _Components()
+    shape: ClassVar[Shape] = NamedParts(_parts, number_of_moments, lambda one: {"k": _of(one).k})
     completed: ClassVar[tuple[Completed, ...]] = ()
     extended: ClassVar[tuple[Extended, ...]] = ()
 
@@ -150,7 +127,7 @@ class PrincipalComponents:
     @staticmethod
     def title(shown: Mapping[str, Any], part: str) -> str:
         names = [shown_name(column) for column in shown["columns"]]
-        skipped = ", where all are known" if shown.get("nulls") == "skip" else ""
+        skipped = skipped_words(shown)
         said = PrincipalComponents.noun
         if part:
             place, column = divmod(shown["parts"].index(part), len(names) + 1)

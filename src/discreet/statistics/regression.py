@@ -34,7 +34,15 @@ from discreet.statistics.base import (
     Written,
 )
 from discreet.statistics.coefficients import CoefficientsRecipe, linear_outputs
-from discreet.statistics.common import check_column_name, check_number, check_weight, number_of, option_string, skips_nulls
+from discreet.statistics.common import (
+    check_column_name,
+    check_number,
+    check_weight,
+    number_of,
+    option_string,
+    skipped_words,
+    skips_nulls,
+)
 from discreet.statistics.fits import FITS, MOST_F, Fit
 from discreet.statistics.moments import CONSTANT, Feature, category_features, moments_of, number_feature, vector_of
 from discreet.statistics.possible import Bounds, Ends, Possible
@@ -316,7 +324,7 @@ class Regression:
     @staticmethod
     def title(shown: Mapping[str, Any], part: str) -> str:
         y, *on = names = [shown_name(column) for column in shown["columns"]]
-        skipped = ", where all are known" if shown.get("nulls") == "skip" else ""
+        skipped = skipped_words(shown)
         if not part:
             return f"{Regression.noun} of {y} on {enumerate_texts(on)}{skipped}"
         if shown["parts"].index(part) >= len(shown["coefficients"]):

@@ -18,7 +18,7 @@ from discreet.exact.figures import name as shown_name
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import CLIPPED, Asked, Completed, Extended, Free, Keys, Reads, Shape, Statistic
-from discreet.statistics.common import check_column_name, check_weight, option_string, skips_nulls
+from discreet.statistics.common import check_column_name, check_weight, option_string, skipped_words, skips_nulls
 from discreet.statistics.designs import Design, design_of_quotient
 from discreet.statistics.possible import Possible, quotient_value, quotient_values
 from discreet.statistics.recipe import (
@@ -98,7 +98,7 @@ class WeightedRatio:
 
     @staticmethod
     def title(shown: Mapping[str, Any], part: str) -> str:
-        skipped = ", where all are known" if shown.get("nulls") == "skip" else ""
+        skipped = skipped_words(shown)
         column, over, by = (shown_name(shown[key]) for key in ("column", "over", "by"))
         return for_population(f"{WeightedRatio.noun} of {column} to {over}{skipped}, by {by}", part)
 
