@@ -149,7 +149,7 @@ def test_a_path_that_will_not_do_is_refused_in_one_sentence(
 IN_PLANS = {**TOO_LONG, **NOWHERE, **SPECIAL, "in /proc": "/proc/out", "in /dev": "/dev/stdin/x"}
 
 
-@pytest.mark.one_in(9)
+@pytest.mark.one_in(18)
 @pytest.mark.parametrize("command", ["check", "release"])
 @pytest.mark.parametrize("kind", IN_PLANS)
 @pytest.mark.parametrize("key", ["source", "table", "ledger", "categories_file"])
@@ -230,7 +230,7 @@ CALLS: dict[str, tuple[Callable[[Any], object], dict[str, str]]] = {
 }
 
 
-@pytest.mark.one_in(9)
+@pytest.mark.one_in(18)
 @pytest.mark.parametrize(
     ("call", "path"),
     [(call, path) for call, paths in CALLS.values() for path in paths.values()],

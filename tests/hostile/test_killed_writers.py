@@ -146,6 +146,7 @@ def test_a_release_that_is_killed_while_it_writes_is_completed_by_the_same_comma
     assert struck >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "command", [["report", "out"], ["consistent", "out"], ["quote", "plan.toml", "--html", "out/p.html"]]
@@ -160,6 +161,7 @@ def test_a_command_that_is_killed_while_it_writes_leaves_what_was_there(folder: 
     assert hidden(folder) == []
 
 
+@pytest.mark.slow
 def test_init_that_is_killed_leaves_no_half_plan(folder: Path) -> None:
     for nth in range(2):
         assert killed(nth, "init", "example:acs12", "--out", "new.toml")

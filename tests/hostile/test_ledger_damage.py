@@ -108,6 +108,7 @@ def test_every_flipped_bit_of_a_header_and_many_others(written: Path, tmp_path: 
     tally["flipped bits refused"] += refused
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_of_an_entry_or_its_digest_is_always_found(written: Path, tmp_path: Path, tally: Counter[str]) -> None:
     content = written.read_bytes()
     with closing(sqlite3.connect(written)) as connection:

@@ -245,6 +245,7 @@ def test_an_interval_that_forgets_the_nulls_would_be_noticed(monkeypatch):
     assert least_coverage(dp.ZCDP(8), dp.mean("v", **SKIP), "replace-one", TINY) < 0.9
 
 
+@pytest.mark.slow
 def test_two_ends_that_may_each_fail_with_5_percent_would_be_noticed(monkeypatch):
     """The mutant that takes α at each end; 100,000 draws of noise, of a table of 300 rows of which 80 have no value."""
     assert 0.949 < of_many_draws() < 0.965

@@ -331,7 +331,7 @@ WIDE = [
 ]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("shape", "depth", "within", "ratio"), WIDE)
 def test_what_is_said_of_a_cell_is_true_and_near(shape, depth, within, ratio):
     variance, times = Fraction(within), Fraction(ratio)

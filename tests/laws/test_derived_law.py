@@ -68,7 +68,7 @@ def delta_method(over: Linear, under: Linear) -> Interval | None:
 TRUTHS = [(0, 1), (3, 2), (5, 8), (-4, 6), (20, 5), (1, 30)]
 
 
-@pytest.mark.one_in(20)
+@pytest.mark.one_in(40)
 @pytest.mark.parametrize("laws", [(LAPLACE, LAPLACE), (GAUSSIAN, LAPLACE), (GAUSSIAN, GAUSSIAN), (DISCRETE, WIDE)])
 @pytest.mark.parametrize("truth", TRUTHS)
 def test_a_ratio_is_covered_whatever_the_denominator(laws, truth):
@@ -85,12 +85,14 @@ def test_the_delta_method_is_noticed():
     assert covered((WIDE, WIDE), (20, 5), delta_method, end=1) < LEVEL - Fraction(1, 20)
 
 
+@pytest.mark.slow
 def test_half_of_the_certified_width_is_noticed(monkeypatch):
     whole = linear.half_width
     monkeypatch.setattr(linear, "half_width", lambda terms, coverage: whole(terms, coverage) / 2)
     assert covered((LAPLACE, LAPLACE), (5, 8), certified, end=1) < LEVEL
 
 
+@pytest.mark.slow
 def test_independence_that_is_not_there_is_noticed():
     def apart(over: Linear, under: Linear) -> Interval | None:
         others = Linear(over.value, tuple((size, Cell("other", "q", 9, cell.law, tied=False)) for size, cell in over.terms))

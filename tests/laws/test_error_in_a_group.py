@@ -69,7 +69,7 @@ def worst(name: str, spend: Any, expect: int, *, rows: int, nulls: int = 0, othe
     return found, quoted.errors(size)[quoted.lines[0].statistic.name]
 
 
-@pytest.mark.one_in(15)
+@pytest.mark.one_in(30)
 @pytest.mark.parametrize("spend", [dp.PureDP(1), dp.ZCDP(2)], ids=str)
 @pytest.mark.parametrize("name", ASKED)
 def test_no_interval_is_wider_than_its_bound(name: str, spend: Any) -> None:

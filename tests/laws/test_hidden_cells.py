@@ -211,6 +211,7 @@ def test_counts_are_said_to_add_up_to_totals_only_with_those_that_are_not_printe
     assert said["drop"].startswith("These counts and those that are not printed add up to the exact totals")
 
 
+@pytest.mark.slow
 def test_tables_of_integers_are_found_beside_totals_whatever_is_not_printed() -> None:
     """The public sums of the printed cells are maxima of groups within groups: all cannot be met exactly at once."""
     rows = [("x", "p", 0), ("x", None, 1), (None, "q", 2)]

@@ -52,12 +52,14 @@ def test_equal_means_are_rejected_no_more_often_than_the_level(laws):
     assert sum(groups_of(drawn(draw, laws), laws).rejects(0.2) for _ in range(200)) <= 75
 
 
+@pytest.mark.slow
 def test_the_size_notices_noise_that_is_ignored():
     """At the level 0.02 more than 14 of 120 would have a probability below one in a million."""
     draw, wide = np.random.default_rng(6), tuple(DiscreteLaplace(law.scale * 4) for law in LAPLACE)
     assert sum(groups_of(drawn(draw, wide), NONE).rejects(0.02) for _ in range(120)) > 14
 
 
+@pytest.mark.slow
 def test_the_size_notices_a_variance_that_is_plugged_in(monkeypatch):
     """With much noise in the squares the published variance may be far too small; the same bound."""
     draw, laws = np.random.default_rng(7), tuple(DiscreteLaplace(Fraction(scale)) for scale in (1, Fraction(1, 9), 2500))

@@ -78,7 +78,7 @@ def requests(neighbours):
     yield table.clamp({"v": (0, 3)}).where({"g": ["x"]}).agg(*asked[2]).original()
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("neighbours", RELATIONS, ids=["add-remove", "replace-one"])
 @pytest.mark.parametrize("spend", SPENDS, ids=["pure", "zcdp"])
 def test_no_pair_of_neighbours_loses_more_than_the_spend(neighbours, spend):
@@ -166,6 +166,7 @@ KNOWN_OR_NOT = [rows for n in (1, 2, 3) for rows in combinations_with_replacemen
 TINY = [rows for rows in KNOWN_OR_NOT if any(value is not None for value in rows)]
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("spend", [dp.PureDP("0.5"), dp.PureDP(1), dp.PureDP(3), dp.ZCDP("0.5")], ids=str)
 def test_the_interval_of_a_mean_as_recorded_holds_it_with_95_percent_for_every_table(spend):
@@ -266,7 +267,7 @@ def in_parts(clamp, imputed, by, asked, neighbours):
     return table.group_by(*by).agg(*asked).original()
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("neighbours", RELATIONS, ids=["add-remove", "replace-one"])
 @pytest.mark.parametrize("spend", SPENDS, ids=["pure", "zcdp"])
 def test_sums_in_parts_lose_no_more_than_the_spend(neighbours, spend):

@@ -82,7 +82,7 @@ def enumerated(case, sigma2):
     return points, chances
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(10)
 @pytest.mark.parametrize("case", CASES)
 def test_the_boxes_fill_the_span(case):
     _, chances = enumerated(case, 1)

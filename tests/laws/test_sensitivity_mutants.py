@@ -141,7 +141,7 @@ def tried():
     return [case for relation in RELATIONS for case in cases(relation, 3)]
 
 
-@pytest.mark.one_in(15)
+@pytest.mark.one_in(30)
 @pytest.mark.parametrize("name", OF_ROWS)
 def test_the_law_over_every_query_notices(name, monkeypatch, tried):
     OF_ROWS[name].plant(monkeypatch)

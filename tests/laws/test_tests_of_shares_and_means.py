@@ -65,6 +65,7 @@ def share_size(level, law, used, *, rows, share, plugged=False):
     return total
 
 
+@pytest.mark.slow
 def test_a_share_of_a_noisy_number_of_rows_keeps_its_level():
     assert 0.02 < share_size(0.3, SMALL, SMALL, rows=7, share=0.5) <= 0.3
     assert share_size(0.05, SMALL, SMALL, rows=7, share=0.2) <= 0.05

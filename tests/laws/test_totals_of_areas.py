@@ -132,7 +132,7 @@ def histograms(tables):
     return np.array([np.bincount([places[record] for record in table], minlength=len(RECORDS)) for table in tables])
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("name", TOTALS)
 def test_a_is_the_largest_number_of_rows_that_must_change(name):
     bounds, exactly = [], 0
@@ -162,7 +162,7 @@ def test_a_condition_on_a_wider_area_takes_its_rows_out_of_the_totals_that_are_k
     hold_for_every_pair(name, "states of an area")
 
 
-@pytest.mark.one_in(45)
+@pytest.mark.one_in(135)
 @pytest.mark.one_in(13)
 @pytest.mark.parametrize(("name", "asked"), list(product(TOTALS, REQUESTS)))
 def test_charges_and_lattices_hold_for_every_pair_of_tables_with_equal_totals(name, asked):

@@ -272,6 +272,7 @@ def held():
     return sum(abs(value - float(facts["mean"])) <= whole for value in values)
 
 
+@pytest.mark.slow
 def test_releases_are_within_the_whole_error():
     assert held() >= 95  # of 120: fewer have a probability below 1e-9 at 95 %
 
@@ -315,6 +316,7 @@ def test_half_of_what_is_possible_would_be_noticed(monkeypatch):
     assert min(said, unsaid) > 0.4 * 4_000
 
 
+@pytest.mark.slow
 def test_an_error_that_forgets_the_draws_would_be_noticed(monkeypatch):
     monkeypatch.setattr(off_module, "_draws", lambda *_: 0.0)
     assert held() < 95

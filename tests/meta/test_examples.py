@@ -74,6 +74,7 @@ def test_four_times_the_budget_halves_the_error(printed):
     assert sum(int(row[3]) for row in rows) >= 43
 
 
+@pytest.mark.slow
 def test_the_demo_runs_twice_and_is_charged_once(tmp_path):
     first = run(DEMO, tmp_path, "out")
     for words in ("The ledger", "remaining: ZCDP(rho=0.4)", "Report: file://", "168 groups"):

@@ -62,6 +62,7 @@ def test_a_page_with_another_error_would_be_noticed(script):
     assert "1 (±2)" in zero_concentrated
 
 
+@pytest.mark.slow
 def test_the_command_prints_its_lines():
     command = [sys.executable, str(SCRIPT), "--row", "margins-3x3"]
     done = subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8")

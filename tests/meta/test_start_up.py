@@ -90,6 +90,7 @@ def test_the_process_that_draws_begins_before_anything_heavy_is_loaded(tmp_path)
     assert run(code, tmp_path)[0] == "[]"
 
 
+@pytest.mark.slow
 def test_a_source_loads_its_own_engine_and_no_other(tmp_path):
     (tmp_path / "rows.csv").write_text("gender\n" + "female\n" * 2000, encoding="utf-8")
     code = CALL.format(arguments=["check", "plan.toml"], names=ENGINES)

@@ -111,6 +111,7 @@ FOUND_BEFORE = "imputed per copy", "biased integers, a public sample", "biased i
 """Errors that other requests of the default run have too: left to the slow tests."""
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(10)
 @pytest.mark.parametrize("name", [name for name in quick(OTHER_LAWS) if name not in FOUND_BEFORE])
 def test_draws_of_another_law_are_found(name, monkeypatch):

@@ -164,6 +164,7 @@ def summed(spend):
     return coverage(request, spend, rows, 250)["sum_v"]
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("spend", [dp.PureDP("0.1"), dp.ZCDP("0.001")], ids=lambda s: type(s).__name__)
 def test_sums_of_two_noises_are_covered_at_the_level_and_not_much_more(spend, monkeypatch):
@@ -277,6 +278,7 @@ def tally(frame, neighbours, spend, repetitions):
 ADDED, REPLACED = dp.AddRemove(), dp.ReplaceOne(rows=2000)
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("neighbours", "spend"),

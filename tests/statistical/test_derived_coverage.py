@@ -66,6 +66,7 @@ def delta_method(over: Linear, under: Linear) -> Interval | None:
     return ratio - size, ratio + size
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(21)
 @pytest.mark.parametrize("laws", [(LAPLACE, LAPLACE), (GAUSSIAN, GAUSSIAN), (LAPLACE, GAUSSIAN)])
 @pytest.mark.parametrize("truth", TRUTHS)
@@ -84,6 +85,7 @@ def test_the_delta_method_is_rejected():
     assert coverage(delta_method, (LAPLACE, LAPLACE), (20, 5))[0] < LEVEL - Fraction(MARGIN)
 
 
+@pytest.mark.slow
 def test_half_of_a_bound_is_rejected():
     def halved(over: Linear, under: Linear) -> Interval | None:
         found = certified(over, under)

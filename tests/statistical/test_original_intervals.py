@@ -44,6 +44,7 @@ def test_the_interval_of_a_recorded_mean_covers_it_in_every_plan_and_is_near_the
     assert min(min(one) for one in ratios.values()) >= 1.0
 
 
+@pytest.mark.slow
 def test_with_any_answer_both_ends_are_held_and_no_interval_is_narrower_than_any_can_be(script: Any) -> None:
     mean = dp.mean("x", nulls="skip")
     ratios: dict[type, list[float]] = {dp.PureDP: [], dp.ZCDP: []}

@@ -39,6 +39,7 @@ def measured(script: Any, make: Any, spend: Any) -> list[tuple[str, float, float
     return list(script.coverage(make(people, MANY, generator), people, spend, DRAWS, generator))
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(15)
 @pytest.mark.parametrize("spend", SPENDS, ids=str)
 @pytest.mark.parametrize("name", ["poisson", "by_size", "simple", "stratified", "clustered", "certified"])
@@ -62,7 +63,7 @@ def product_once(facts: Any, values: Any, weights: Any, power: int, square: int 
     return product_of(facts, values, weights, power, min(square, 1))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("where", "name", "wrong"),
     [

@@ -103,6 +103,7 @@ def test_where_every_interval_is_one_noise_they_are_no_wider_than_they_have_to_b
         assert missed > binom.ppf(ERROR, 1500, 0.04)
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("budget", [dp.ZCDP(10), dp.PureDP(10)], ids=lambda one: type(one).__name__)
 def test_noise_that_keeps_exact_totals_is_covered_too(budget):

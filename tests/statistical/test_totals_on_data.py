@@ -264,6 +264,7 @@ def places(shared):
     return persons(named, "rows"), schema_of(named.drop("rows"))
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_two_way_margins_of_places(shared):
     """15 × 9 × 24 with {place, race} and {place, hispanic} exact: 15 tables, of the rows and columns that hold anybody."""

@@ -66,6 +66,7 @@ def test_multivariate_hypergeometric(cells, m, counts_fit) -> None:
     assert counts_fit(codes, law)
 
 
+@pytest.mark.slow
 def test_the_fix_up_of_large_subsets_has_the_exact_law(counts_fit, monkeypatch) -> None:
     monkeypatch.setattr(counts, "_FEW", 3)
     # 100 records in two cells, 40 drawn: many draws go through rate, surplus and shortage alike.

@@ -139,6 +139,7 @@ def test_three_cells_of_one_total_get_noise_by_half_the_l1_norm(counts_fit) -> N
         assert counts_fit(*tally(sample, vectors, np.exp(-rate * np.abs(vectors).sum(axis=1)))) is right
 
 
+@pytest.mark.slow
 def test_three_by_three_tables_follow_the_law_of_the_hull(counts_fit) -> None:
     points = three_by_three()
     assert len(points) == 30

@@ -114,6 +114,7 @@ def test_forced_ambiguity_exercises_the_exact_path(law, parameter, margin, fits,
     assert fits(sample, law(parameter))
 
 
+@pytest.mark.slow
 def test_drawing_v_again_instead_of_extending_it_is_noticed(fits, monkeypatch) -> None:
     # V is ambiguous within 100 % of A: drawn again it accepts with probability min(1, 2A) A instead of A.
     monkeypatch.setattr(_draw, "LazyUniform", lambda bits, value, known: LazyUniform(bits))
@@ -128,6 +129,7 @@ def test_tails_that_hold_most_of_the_mass_are_exact(law, parameter, fits) -> Non
     assert fits(_draw.draw(table, 3000, system_bits()), law(parameter))
 
 
+@pytest.mark.slow
 def test_a_wrong_tail_is_noticed(fits, monkeypatch) -> None:
     weights = replace(_weights.gaussian(Fraction(4)), reach=1)
     right = Envelope.tail_start

@@ -196,6 +196,7 @@ def test_pairs_are_not_repeated():
     assert all(one != other for one, other in pairwise(shown))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("totals", "a"),
     [

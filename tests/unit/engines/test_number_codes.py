@@ -264,6 +264,7 @@ def counted(path: Path, column: Number) -> tuple[int, int]:
     return int(cube.nonnull.sum()), int(cube.sums.sum())
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("column", [Number(0, 10), Number(5, 10), Number(0, 1), Number(-5, 0), Number(0, 10, "0.25")])
 @pytest.mark.parametrize("type_", [pa.float64(), pa.float32()])
 def test_statistics_that_leave_nan_out_mislead_nobody(tmp_path: Path, column: Number, type_: pa.DataType) -> None:
@@ -277,6 +278,7 @@ def test_statistics_that_leave_nan_out_mislead_nobody(tmp_path: Path, column: Nu
     assert counted(tmp_path / "a.parquet", column) == (3, sum(known)) == (len(known), sum(known))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("column", [Number(0, 10), Number(0, 10, "0.01"), Number(-7, 8, "0.3"), Number(0, 10**20, 10**10)])
 @pytest.mark.parametrize("worst", [-(2**127), 2**127 - 1, 10**38, -(10**38)])
 def test_one_word_of_a_dictionary_does_not_end_a_release(tmp_path: Path, column: Number, worst: int) -> None:

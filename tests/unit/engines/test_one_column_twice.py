@@ -62,6 +62,7 @@ def sorted_cube(engine: Any, scan: Any) -> list[tuple[Any, ...]]:
     return sorted(zip(*(part.tolist() for part in (cube.keys, cube.rows, cube.nonnull, cube.sums)), strict=True))
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("made", [as_csv, as_parquet, as_frame, as_sqlite, as_partitions])
 def test_every_engine_brings_what_the_reference_does(made: Any, tmp_path: Path) -> None:
     frame = pl.DataFrame(ROWS, schema={"g": pl.String, "v": pl.Int64}, orient="row")

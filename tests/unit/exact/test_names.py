@@ -167,6 +167,7 @@ def test_invisible_characters_are_in_no_name(tmp_path: Path, name: str) -> None:
 PLAN = plan_text("names")
 
 
+@pytest.mark.slow
 def test_commands_find_an_older_data_set_and_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("d.csv").write_text("g\na\nb\n", encoding="utf-8")

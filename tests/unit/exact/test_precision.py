@@ -120,6 +120,7 @@ def flip_and_back() -> None:
         arb(2).sqrt()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("disturb", [set_low, set_high])
 @pytest.mark.parametrize("work", BATTERY)
 def test_results_are_the_same_while_others_set_the_precision(

@@ -227,6 +227,7 @@ def test_an_upgrade_that_leads_elsewhere_is_undone(old: Path, monkeypatch: pytes
     require_what_it_says(old)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("later")
 def test_an_upgrade_that_is_interrupted_anywhere_leaves_one_format_or_the_other(old: Path) -> None:
     content, undone, real = old.read_bytes(), 0, sqlite3.connect

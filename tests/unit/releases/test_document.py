@@ -26,6 +26,7 @@ VALUES = st.recursive(
 BODIES = st.dictionaries(st.text().filter(lambda name: name != "digest"), VALUES, max_size=6)
 
 
+@pytest.mark.slow
 @given(BODIES)
 @example({})
 @example({"é": 1, "z": [1.5, None], "\ud800": {"b": {}, "a": ()}, "dig": 0, "digestion": 1, "digesu": 2})

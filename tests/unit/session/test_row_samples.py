@@ -86,6 +86,7 @@ def test_the_report_says_that_rows_are_sampled(one_artist):
 AUDITED = dp.Table(dp.Schema(g=dp.Category(["x", "y"])), dp.ReplaceOne(rows=40)).sample("1/4").group_by("g").agg(dp.count())
 
 
+@pytest.mark.slow
 def test_the_audit_finds_nothing_in_a_sample():
     assert not audit_quote(quote(AUDITED, dp.PureDP(1)), runs=200_000).refuted
 

@@ -68,6 +68,7 @@ def in_the_box(box):
             yield min(max(Fraction(p, size) - Fraction(s * t, size**2), -most), most)
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(boxes(), st.sampled_from(UNITS))
 @example([(10, 0), (-10, 0), (0, 0), (20, 5)], Fraction(1))

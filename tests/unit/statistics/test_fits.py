@@ -104,6 +104,7 @@ def population_held(runs: int) -> np.ndarray:
     return found / runs
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 def test_intervals_of_the_population_hold_its_coefficients(monkeypatch: pytest.MonkeyPatch) -> None:
     runs = 60

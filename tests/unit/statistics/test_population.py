@@ -147,6 +147,7 @@ def test_the_certified_half_width_is_the_inequality_solved_by_bisection():
     assert 1.959964 * found[0] ** 0.5 + 0.5 == pytest.approx(half, rel=1e-4)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.usefixtures("unshifted")
 @pytest.mark.parametrize("of", [None, 5], ids=["with replacement", "without"])
 def test_the_variance_of_draws_one_by_one_is_that_of_all_draws(of):

@@ -62,6 +62,7 @@ def test_without_the_slack_of_rounding_half_widths_would_be_too_small(monkeypatc
         assert beyond([(noise, 1)], count, 0.5, half) > 0.06
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", [GaussianNoise, LaplaceNoise])
 def test_many_noises_with_any_factors_are_covered(kind):
     """Two noises have the closed form, nine Laplace noises Chernoff's bound; against draws of 40,000 sums."""

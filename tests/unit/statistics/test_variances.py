@@ -6,6 +6,7 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -50,6 +51,7 @@ def box(centre, half):
     return {centre - half, centre + half} | ({0} if abs(centre) <= half else set())
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(sums(), st.sampled_from(UNITS))
 @example(((0, 0), (100, 0), (4, 0), 0, (-5, 5)), Fraction(1, 20))

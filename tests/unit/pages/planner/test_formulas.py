@@ -193,7 +193,7 @@ def test_typed_amounts_are_on_the_careful_side(page, name, spend):
     assert check(page, REQUESTS[name], spend, typed=True) <= 1.4
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(10)
 @pytest.mark.parametrize("spend", BUDGETS[:2], ids=str)
 @pytest.mark.parametrize("name", ["resized", "copied", "resized variance"])
 def test_n_and_p_of_a_resize_are_the_quote(page, name, spend):
@@ -413,7 +413,7 @@ def assumptions(plan, nulls, cut):
     return {"nulls": imputed, **{end: found for end, found in ends.items() if found}}
 
 
-@pytest.mark.one_in(10)
+@pytest.mark.one_in(20)
 @pytest.mark.parametrize("name", MOVED)
 @pytest.mark.parametrize("spend", BUDGETS[:2], ids=str)
 def test_whole_errors_are_those_of_the_quote_at_every_position(page, name, spend):

@@ -121,6 +121,7 @@ def test_hostile_names_stay_text(folder):
     assert not set("<>&") & set(data)
 
 
+@pytest.mark.slow
 def test_before_its_script_runs_it_shows_the_quote(folder, page):
     html, document = planner(folder)
     reader, opened = Reader(html), page(document)

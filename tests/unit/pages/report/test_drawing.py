@@ -33,6 +33,7 @@ def programmed(program, folder, monkeypatch):
     monkeypatch.setattr(drawing, "__file__", str(folder / "drawing.py"))
 
 
+@pytest.mark.slow
 def test_one_process_draws_several_times_and_is_gone_afterwards(begun):
     with begin_drawing() as artist:
         first, second, none = artist.sources([CHART]), artist.sources([CHART, CHART]), artist.sources([])

@@ -126,6 +126,7 @@ def test_too_many_groups_or_bins_are_not_drawn(released):
     assert not list(pictures.pictures_of(document, dp.About(), words_in("en")))
 
 
+@pytest.mark.slow
 def test_without_the_library_the_page_has_its_tables_and_no_pictures(people, monkeypatch):
     with_pictures = render(people)
     monkeypatch.setitem(sys.modules, "vl_convert", None)
@@ -135,6 +136,7 @@ def test_without_the_library_the_page_has_its_tables_and_no_pictures(people, mon
     assert with_pictures.count("<table") == plain.count("<table")
 
 
+@pytest.mark.slow
 def test_the_colours_of_pictures_are_those_of_the_page(people):
     html = render(people)
     for light, dark in drawing._DARK.items():

@@ -38,7 +38,7 @@ def released(*by, statistics=None, budget=None, exact=None, steps=lambda table: 
     return session.release(steps(session.table).group_by(*by).agg(*(statistics or ASKED)), name="r")
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("budget", [dp.PureDP(12), dp.ZCDP(6), dp.GDP(4)])
 def test_means_that_differ_are_found_and_others_are_not(budget):
     found = dp.test_anova(released("sex", budget=budget), "sum_wage")

@@ -76,6 +76,7 @@ def test_the_difference_of_two_shares():
         dp.test_difference(three, {"ill": "yes"}, by="area")
 
 
+@pytest.mark.slow
 def test_beside_exact_margins_the_side_is_the_one_of_the_groups():
     beside = released("sex", "ill", exact=dp.Margins(["sex"], ["ill"]))
     for label, groups, side in (("yes", ("f", "m"), "greater"), ("no", ("f", "m"), "less"), ("yes", ("m", "f"), "less")):
@@ -122,6 +123,7 @@ def test_means_of_two_groups_and_of_three():
     assert dp.test_means(crossed, "sum_wage", at={"area": "west"}).rejects()
 
 
+@pytest.mark.slow
 def test_a_test_of_two_sides_has_half_the_level_for_each():
     """The levels that are tried are 15 % apart, so that twice the p-value of the better side may come out as 1.7 times."""
     few = released("sex", statistics=SUMS, rows=200)
