@@ -19,7 +19,17 @@ import pytest
 import discreet as dp
 from discreet.audit import audit_quote
 from discreet.exact.numbers import text
-from discreet.mechanisms import Mechanism, Noise, NoiseWords, Sensitivity, Vector, candidates, law_of_cell, registry
+from discreet.mechanisms import (
+    Mechanism,
+    Noise,
+    NoiseWords,
+    Sensitivity,
+    SomeChanges,
+    Vector,
+    candidates,
+    law_of_cell,
+    registry,
+)
 from discreet.mechanisms.adding import add_noise
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers
 from discreet.mechanisms.held import restrict_to_held
@@ -66,6 +76,9 @@ class Toy:
 
     def variance(self) -> float:
         return self.independent.variance()
+
+    def part_of_guarantee(self, changes: SomeChanges, guarantee: Guarantee) -> Fraction:
+        return changes.ratio(guarantee)
 
     def to_json(self) -> dict[str, str]:
         return {"noise": WORDS.name, WORDS.parameter: text(self.sigma2)}

@@ -15,7 +15,7 @@ import pytest
 
 import discreet as dp
 from discreet.engines.reference import ReferenceEngine
-from discreet.mechanisms import part_costs
+from discreet.mechanisms import SomeChanges
 from discreet.noise.bits import system_bits
 from discreet.quotes import attributes as costs
 from discreet.quotes.attributes import part_of_change
@@ -224,7 +224,7 @@ COST_MUTANTS = {
     "only one row": (Mutant(costs, "_part", "change.rows.a", "1"), ("states", "states by sex")),
     "one step for two": (Mutant(costs, "steps_of_replacing", "2 if", "1 if"), ("nothing", "areas")),
     "one row that stays": (
-        Mutant(part_costs, "_by_norm", "type(guarantee).size(moved)", "type(guarantee).size(moved) // 2"),
+        Mutant(SomeChanges, "ratio", "type(guarantee).size(self.moved)", "type(guarantee).size(self.moved) // 2"),
         ("states", "all"),
     ),
 }

@@ -15,10 +15,10 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import ndtr
 
-from discreet.mechanisms import Lattice, Sensitivity, Vector, correlated_lattice, exchanges
+from discreet.mechanisms import Lattice, Sensitivity, SomeChanges, Vector, correlated_lattice, exchanges
 from discreet.mechanisms.correlated_lattice import CORRELATED_LATTICE, CorrelatedLattice
 from discreet.mechanisms.exchanges import moves_of_margins
-from discreet.mechanisms.part_costs import advertised_part, part_of_guarantee
+from discreet.mechanisms.part_costs import advertised_part
 from discreet.mechanisms.shares import best_shares, mu_squared
 from discreet.noise.bits import system_bits
 from discreet.noise.lattice import nearest_plane
@@ -409,7 +409,8 @@ def test_what_is_advertised_holds_for_a_row_that_goes_to_another_place(guarantee
     assert float(advertised_part(noise, ordinary, most, guarantee)) == pytest.approx(forms.max(), rel=1e-12)
     assert forms.max() > 1.05 * 2 / float(noise.within)  # the ratio of the norms would be too little
     stays = forms[between == 0].max()
-    assert float(part_of_guarantee(noise, ordinary, most, guarantee, keeps_places=True)) == pytest.approx(stays, rel=1e-12)
+    within_places = SomeChanges(ordinary, most, keeps_places=True)
+    assert float(noise.part_of_guarantee(within_places, guarantee)) == pytest.approx(stays, rel=1e-12)
 
 
 def test_no_rounding_of_the_best_gaussian_is_within_one_percent_in_the_smallest_table():

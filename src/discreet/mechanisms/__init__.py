@@ -23,7 +23,7 @@ A noise is the law of one published answer; a mechanism offers noises for a guar
 * `effects`: Interactions of columns as integer queries, and the energies of a change of rows in each of them
 * `exchanges`: What exchanges of rows that keep all margins can move: within places, and between them
 * `shares`: The variances of independent noises with one guarantee and the least sum, with a certificate
-* `part_costs`: The part of its guarantee that a noise spends on some of the changes that it hides
+* `part_costs`: The part of its guarantee that a noise spends on one row, as it is stated without exact totals
 * `adding`: Noise meets values, in integers that cannot overflow
 * `losses`: The facts of a noise that an audit needs: the loss of a move, and copies of cells
 * `_placing`: Noise of the cells of a structure in the places of the answer
@@ -50,7 +50,15 @@ from discreet.mechanisms.base import (
 from discreet.mechanisms.interval_choice import ExponentialIntervals, hold_to, intervals_change
 from discreet.mechanisms.quantile_choice import ExponentialQuantiles, quantiles_change
 from discreet.mechanisms.registry import MECHANISMS, NOISES, candidates, noise_for, words_of
-from discreet.mechanisms.sensitivity import Change, Sensitivity, change_of, change_of_vector, joint_factor, worst
+from discreet.mechanisms.sensitivity import (
+    Change,
+    Sensitivity,
+    SomeChanges,
+    change_of,
+    change_of_vector,
+    joint_factor,
+    worst,
+)
 from discreet.mechanisms.vector_laplace import law_of_parts
 
 __all__ = [
@@ -70,6 +78,7 @@ __all__ = [
     "NoiseWords",
     "OneSign",
     "Sensitivity",
+    "SomeChanges",
     "Together",
     "Vector",
     "candidates",

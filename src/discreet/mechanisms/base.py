@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InternalError
 from discreet.exact.numbers import decimal_text, exact
-from discreet.mechanisms.sensitivity import Sensitivity
+from discreet.mechanisms.sensitivity import Sensitivity, SomeChanges
 from discreet.noise.bits import Bits
 from discreet.noise.single.laws import Law
 from discreet.privacy.base import NoiseMeasure
@@ -164,6 +164,13 @@ class Noise(Protocol):
 
     def variance(self) -> float:
         """The mean variance of a cell that has noise, rounded up; for chosen codes about the variance of their rank."""
+
+    def part_of_guarantee(self, changes: SomeChanges, guarantee: Guarantee) -> Fraction | None:
+        """What these changes cost at most, in the coordinates of `guarantee` and relative to it; it may be more than 1.
+
+        The noise has `guarantee` for all answers within `changes.most` of each other. None where it has no such rule: then
+        they cost what any changes do (P3 of docs/proofs/programmes.md).
+        """
 
     def to_json(self) -> dict[str, str]:
         """Canonical JSON values: the name, the exact parameter and, for a lattice, its structure."""

@@ -16,14 +16,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import ArgumentError, unreachable
+from discreet.errors import ArgumentError, InternalError, unreachable
 from discreet.exact.numbers import text
 from discreet.mechanisms._placing import by_table, draw_tables, mean_of_tables, put_in_place
 from discreet.mechanisms.adding import add
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
 from discreet.mechanisms.exchanges import Moves, moves_of_margins, moves_of_sums
 from discreet.mechanisms.losses import audit_lattice, copy_positions, copy_tables, squared_loss
-from discreet.mechanisms.sensitivity import Sensitivity
+from discreet.mechanisms.sensitivity import Sensitivity, SomeChanges
 from discreet.mechanisms.shares import best_shares
 from discreet.noise._parameters import MOST_SIGMA2
 from discreet.noise.bits import Bits
@@ -142,6 +142,19 @@ class CorrelatedLattice:
 
     def rank_error(self, _level: Fraction) -> None:
         """None, because this noise does not choose codes."""
+
+    def part_of_guarantee(self, changes: SomeChanges, guarantee: Guarantee) -> Fraction:
+        """The form of the noise: |Wu|²/σ² + |Bu|²/τ² for u = e_x - e_y, where |Bu|² is 2/F between places and 0 within one.
+
+        Raises:
+            InternalError: a guarantee that no Gaussian noise has.
+        """
+        unit = guarantee.gaussian_variance(1)
+        if unit is None:
+            raise InternalError("a Gaussian whose guarantee is not one")
+        within = unit / self.within
+        between = within * (1 - Fraction(1, self.depth)) + unit / (self.between * self.depth)
+        return changes.moved.l2_squared * (within if changes.keeps_places else between)
 
     def to_json(self) -> dict[str, str]:
         """Name, both exact variances before rounding, whether they follow from a list or a bound of the changes, lattice."""

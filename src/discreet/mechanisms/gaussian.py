@@ -16,7 +16,7 @@ from discreet.mechanisms.adding import add_noise
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
 from discreet.mechanisms.held import restrict_to_held
 from discreet.mechanisms.losses import audit_cells, squared_loss
-from discreet.mechanisms.sensitivity import Sensitivity
+from discreet.mechanisms.sensitivity import Sensitivity, SomeChanges
 from discreet.noise.bits import Bits
 from discreet.noise.single.laws import RoundedGaussian
 
@@ -65,6 +65,10 @@ class GaussianNoise:
     def variance(self) -> float:
         """The variance in a cell, rounded up."""
         return self.independent.variance()
+
+    def part_of_guarantee(self, changes: SomeChanges, guarantee: Guarantee) -> Fraction:
+        """The ratio of the squared norms ‖·‖₂², by which alone the guarantee goes."""
+        return changes.ratio(guarantee)
 
     def to_json(self) -> dict[str, str]:
         """Name and exact variance before rounding."""

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from discreet.mechanisms._placing import put_in_place
 from discreet.mechanisms.adding import add
-from discreet.mechanisms.base import Audited, Independent, Integers, Noise, NoiseWords, Vector
+from discreet.mechanisms.base import Audited, Guarantee, Independent, Integers, Noise, NoiseWords, Vector
 from discreet.mechanisms.losses import copy_positions
+from discreet.mechanisms.sensitivity import SomeChanges
 from discreet.noise.bits import Bits
 from discreet.noise.single.laws import Law
 
@@ -63,6 +64,10 @@ class HeldCells:
     def variance(self) -> float:
         """The variance in a cell that can hold a record, rounded up."""
         return self.noise.variance()
+
+    def part_of_guarantee(self, changes: SomeChanges, guarantee: Guarantee) -> Fraction | None:
+        """As the noise of the cells that can hold a record: the others never change."""
+        return self.noise.part_of_guarantee(changes, guarantee)
 
     def to_json(self) -> dict[str, str]:
         """The JSON values of the noise: the cells that can hold a record follow from plan and totals."""

@@ -29,7 +29,7 @@ from discreet.exact.balls import ball, enclose, upper_rational
 from discreet.exact.numbers import text
 from discreet.mechanisms.base import Answer, Around, Guarantee, Integers, Mechanism, Noise, NoiseWords
 from discreet.mechanisms.quantile_choice import levels_change, range_for
-from discreet.mechanisms.sensitivity import Change, Sensitivity
+from discreet.mechanisms.sensitivity import Change, Sensitivity, SomeChanges
 from discreet.noise.bits import Bits
 
 __all__ = ["INTERVAL_CHOICE", "ExponentialIntervals", "hold_to", "intervals_change", "intervals_for"]
@@ -113,6 +113,9 @@ class ExponentialIntervals:
         worst = max(2 * float(max(q, 1 - q)) for q in self.at) / float(self.reach)
         t = max(find_margin(q, self.reach, self.level) / q.denominator for q in self.at)
         return 1.4 * t + worst * -log(1 - float(level)) / 2
+
+    def part_of_guarantee(self, _changes: SomeChanges, _guarantee: Guarantee) -> None:
+        """None: chosen intervals have no norm."""
 
     def to_json(self) -> dict[str, str]:
         """Name, exact range of a choice, the quantiles, and the level."""

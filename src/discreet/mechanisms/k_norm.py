@@ -22,7 +22,7 @@ from discreet.mechanisms._placing import is_paired, order_of, put_in_place
 from discreet.mechanisms.adding import add
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
 from discreet.mechanisms.losses import audit_lattice
-from discreet.mechanisms.sensitivity import Sensitivity
+from discreet.mechanisms.sensitivity import Sensitivity, SomeChanges
 from discreet.noise.bits import Bits
 from discreet.totals.enumerate import differences
 from discreet.totals.structure import Blocks, Kernel, Structure, Tables, describe, margin_equations
@@ -81,6 +81,9 @@ class KNormLaplace:
 
     def rank_error(self, _level: Fraction) -> None:
         """None, because this noise does not choose codes."""
+
+    def part_of_guarantee(self, _changes: SomeChanges, _guarantee: Guarantee) -> None:
+        """None: the norm of the hull is not one of those that a sensitivity has."""
 
     def to_json(self) -> dict[str, str]:
         """Name, exact epsilon and lattice."""

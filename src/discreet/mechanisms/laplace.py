@@ -12,7 +12,7 @@ from discreet.mechanisms.adding import add_noise
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
 from discreet.mechanisms.held import restrict_to_held
 from discreet.mechanisms.losses import absolute_loss, audit_cells
-from discreet.mechanisms.sensitivity import Sensitivity
+from discreet.mechanisms.sensitivity import Sensitivity, SomeChanges
 from discreet.noise.bits import Bits
 from discreet.noise.single.laws import DiscreteLaplace
 
@@ -61,6 +61,10 @@ class LaplaceNoise:
     def variance(self) -> float:
         """The variance in a cell, rounded up."""
         return self.independent.variance()
+
+    def part_of_guarantee(self, changes: SomeChanges, guarantee: Guarantee) -> Fraction:
+        """The ratio of the norms ‖·‖₁, by which alone the loss is bounded."""
+        return changes.ratio(guarantee)
 
     def to_json(self) -> dict[str, str]:
         """Name and exact scale."""

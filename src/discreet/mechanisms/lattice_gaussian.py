@@ -20,7 +20,7 @@ from discreet.mechanisms._placing import by_block, draw_tables, put_in_place
 from discreet.mechanisms.adding import add
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
 from discreet.mechanisms.losses import audit_lattice, copy_structure, squared_loss
-from discreet.mechanisms.sensitivity import Sensitivity
+from discreet.mechanisms.sensitivity import Sensitivity, SomeChanges
 from discreet.noise._parameters import MOST_SIGMA2
 from discreet.noise.bits import Bits, system_bits
 from discreet.totals.structure import Blocks, Kernel, Structure, Tables, describe
@@ -124,6 +124,10 @@ class LatticeGaussian:
 
     def rank_error(self, _level: Fraction) -> None:
         """None, because this noise does not choose codes."""
+
+    def part_of_guarantee(self, changes: SomeChanges, guarantee: Guarantee) -> Fraction:
+        """The ratio of the squared norms ‖·‖₂², by which alone the guarantee goes."""
+        return changes.ratio(guarantee)
 
     def to_json(self) -> dict[str, str]:
         """Name, exact variance and lattice."""

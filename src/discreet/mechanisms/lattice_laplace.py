@@ -21,7 +21,7 @@ from discreet.mechanisms._placing import draw_tables, is_paired
 from discreet.mechanisms.adding import add
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
 from discreet.mechanisms.losses import absolute_loss, audit_lattice, copy_tables
-from discreet.mechanisms.sensitivity import Sensitivity
+from discreet.mechanisms.sensitivity import Sensitivity, SomeChanges
 from discreet.noise.bits import Bits
 from discreet.totals.structure import Table, Tables, describe
 
@@ -100,6 +100,10 @@ class LatticeLaplace:
 
     def rank_error(self, _level: Fraction) -> None:
         """None, because this noise does not choose codes."""
+
+    def part_of_guarantee(self, changes: SomeChanges, guarantee: Guarantee) -> Fraction:
+        """The ratio of the norms ‖·‖₁, by which alone the loss is bounded."""
+        return changes.ratio(guarantee)
 
     def to_json(self) -> dict[str, str]:
         """Name, exact scale and lattice."""

@@ -22,7 +22,7 @@ from discreet.mechanisms._placing import by_block, mean_of_blocks, put_in_place
 from discreet.mechanisms.adding import add
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
 from discreet.mechanisms.losses import absolute_loss, audit_lattice, copy_blocks
-from discreet.mechanisms.sensitivity import Sensitivity
+from discreet.mechanisms.sensitivity import Sensitivity, SomeChanges
 from discreet.noise.bits import Bits
 from discreet.totals.structure import Blocks
 
@@ -82,6 +82,9 @@ class OneSignLaplace:
 
     def rank_error(self, _level: Fraction) -> None:
         """None, because this noise does not choose codes."""
+
+    def part_of_guarantee(self, _changes: SomeChanges, _guarantee: Guarantee) -> None:
+        """None: its norm is not one of those that a sensitivity has."""
 
     def to_json(self) -> dict[str, str]:
         """Name and exact scale: the blocks follow from plan and totals."""

@@ -22,7 +22,7 @@ from discreet.mechanisms.adding import add
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
 from discreet.mechanisms.lattice_gaussian import lattice_of_kernel
 from discreet.mechanisms.losses import absolute_loss, audit_lattice, copy_tables
-from discreet.mechanisms.sensitivity import Sensitivity
+from discreet.mechanisms.sensitivity import Sensitivity, SomeChanges
 from discreet.noise.bits import Bits
 from discreet.totals.structure import Blocks, Kernel, Tables, describe
 
@@ -112,6 +112,10 @@ class ProjectedLaplace:
 
     def rank_error(self, _level: Fraction) -> None:
         """None, because this noise does not choose codes."""
+
+    def part_of_guarantee(self, changes: SomeChanges, guarantee: Guarantee) -> Fraction:
+        """The ratio of the norms ‖·‖₁, by which alone the loss is bounded."""
+        return changes.ratio(guarantee)
 
     def to_json(self) -> dict[str, str]:
         """Name, exact scale of the noise of a cell, and lattice."""

@@ -28,7 +28,7 @@ from discreet.errors import ArgumentError, InternalError
 from discreet.exact.numbers import text
 from discreet.mechanisms._runs import Integers, Node, Slice, pieces_of, runs_of
 from discreet.mechanisms.base import Answer, Codes, Guarantee, Mechanism, Noise, NoiseWords
-from discreet.mechanisms.sensitivity import Change, Sensitivity
+from discreet.mechanisms.sensitivity import Change, Sensitivity, SomeChanges
 from discreet.noise.bits import Bits
 
 __all__ = ["QUANTILE_CHOICE", "ExponentialQuantiles", "levels_change", "quantiles_change", "quantiles_for", "range_for"]
@@ -109,6 +109,9 @@ class ExponentialQuantiles:
         off = max(2 * node.largest / node.unit * -log(1 - float(level)) for node in _nodes(self)) / float(self.reach)
         away = max(node.end / node.unit for node in _nodes(self))
         return float(_levels(len(self.at)) ** 0.5 * off + away)
+
+    def part_of_guarantee(self, _changes: SomeChanges, _guarantee: Guarantee) -> None:
+        """None: chosen codes have no norm."""
 
     def to_json(self) -> dict[str, str]:
         """Name, exact range of a choice, and the quantiles."""

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.domain.neighbours import Neighbours
+from discreet.errors import InternalError
+from discreet.privacy.base import NoiseMeasure
 
-__all__ = ["Change", "Sensitivity", "change_of", "change_of_vector", "joint_factor", "worst"]
+__all__ = ["Change", "Sensitivity", "SomeChanges", "change_of", "change_of_vector", "joint_factor", "worst"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +19,33 @@ class Sensitivity:
 
     l1: int
     l2_squared: int
+
+
+@dataclass(frozen=True, slots=True)
+class SomeChanges:
+    """Some of the changes that a noise hides: they may cost less than all of them.
+
+    Args:
+        moved: the norms of these changes. Each of them is a sum of m moves of one row from a cell to another, or to none,
+            where these are m times, and m² times, those of one move.
+        most: the norms of all changes that the noise hides.
+        keeps_places: whether no changed row goes to another place of the exact margins.
+    """
+
+    moved: Sensitivity
+    most: Sensitivity
+    keeps_places: bool
+
+    def ratio(self, guarantee: NoiseMeasure) -> Fraction:
+        """What they cost where the loss of a noise is bounded by a norm alone: ‖·‖₁, or ‖·‖₂² (programmes.md, P3).
+
+        Raises:
+            InternalError: `most` is nothing.
+        """
+        whole = type(guarantee).size(self.most)
+        if not whole:
+            raise InternalError("a query that nothing changes has no noise")
+        return Fraction(type(guarantee).size(self.moved), whole)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from discreet.mechanisms._placing import by_block, is_paired, mean_of_blocks, pu
 from discreet.mechanisms.adding import add
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
 from discreet.mechanisms.losses import absolute_loss, audit_lattice, copy_blocks, copy_tables
-from discreet.mechanisms.sensitivity import Sensitivity
+from discreet.mechanisms.sensitivity import Sensitivity, SomeChanges
 from discreet.noise.bits import Bits
 from discreet.totals.structure import Blocks, Kernel, Tables, describe
 
@@ -84,6 +84,10 @@ class SumZeroLaplace:
     def rank_error(self, _level: Fraction) -> None:
         """None, because this noise does not choose codes."""
 
+    def part_of_guarantee(self, changes: SomeChanges, guarantee: Guarantee) -> Fraction:
+        """The ratio of the norms ‖·‖₁, by which alone the loss is bounded."""
+        return changes.ratio(guarantee)
+
     def to_json(self) -> dict[str, str]:
         """Name, exact scale and lattice."""
         return {"noise": self.words.name, self.words.parameter: text(self.scale), "lattice": describe(self.structure)}
@@ -145,6 +149,10 @@ class PairedLaplace:
 
     def rank_error(self, _level: Fraction) -> None:
         """None, because this noise does not choose codes."""
+
+    def part_of_guarantee(self, changes: SomeChanges, guarantee: Guarantee) -> Fraction:
+        """The ratio of the norms ‖·‖₁, by which alone the loss is bounded."""
+        return changes.ratio(guarantee)
 
     def to_json(self) -> dict[str, str]:
         """Name, exact scale and lattice."""

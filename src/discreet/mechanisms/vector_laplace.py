@@ -22,7 +22,7 @@ from discreet.mechanisms.adding import add
 from discreet.mechanisms.base import Answer, Audited, CellLaw, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
 from discreet.mechanisms.base import law_of_cell as law_of_independent
 from discreet.mechanisms.losses import Loss, audit_lattice, copy_blocks
-from discreet.mechanisms.sensitivity import Sensitivity
+from discreet.mechanisms.sensitivity import Sensitivity, SomeChanges
 from discreet.noise.bits import Bits
 from discreet.noise.lattice.vector_laplace_laws import VectorLaplaceCell
 from discreet.totals.structure import Blocks
@@ -89,6 +89,9 @@ class VectorLaplace:
 
     def rank_error(self, _level: Fraction) -> None:
         """None, because this noise does not choose codes."""
+
+    def part_of_guarantee(self, _changes: SomeChanges, _guarantee: Guarantee) -> None:
+        """None: its norm is not one of those that a sensitivity has."""
 
     def to_json(self) -> dict[str, str]:
         """Name and exact scale: the vectors follow from the query."""

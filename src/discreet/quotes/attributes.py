@@ -15,8 +15,7 @@ from discreet.domain.neighbours import Neighbours, ReplaceOne, person_of
 from discreet.domain.origins import root_of
 from discreet.domain.steps import conditions_of
 from discreet.exact.numbers import sqrt_up
-from discreet.mechanisms import Change, Sensitivity
-from discreet.mechanisms.part_costs import part_of_guarantee
+from discreet.mechanisms import Change, Sensitivity, SomeChanges
 from discreet.plan.layout import drawing_of, used_columns
 from discreet.plan.plan import Plan
 from discreet.plan.recorded import plain_name
@@ -103,8 +102,8 @@ def _part(quote: Quote, one: Measured, size: Sensitivity, change: AttributeChang
     """The part for m rows that all make a move of this size: norms of a sum are at most m times theirs, squares m² times."""
     m = 1 if quote.beside is None else change.rows.a
     moved = Sensitivity(m * size.l1, m * m * size.l2_squared)
-    kept = not _touches_totals(quote, change)
-    found = part_of_guarantee(one.law, moved, one.sensitivity, one.guarantee, keeps_places=kept)
+    changes = SomeChanges(moved, one.sensitivity, keeps_places=not _touches_totals(quote, change))
+    found = one.law.part_of_guarantee(changes, one.guarantee)
     return _most(quote) if found is None else found
 
 
