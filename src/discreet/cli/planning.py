@@ -30,7 +30,7 @@ from discreet.planfile.tree import read_toml
 from discreet.privacy import coordinates, from_coordinates, kind_name, to_json
 from discreet.privacy.amounts import amount_text, budget_down, in_words
 from discreet.quotes.quote import Quote
-from discreet.session.orders import can_finish, charge_of, declaration_json, recognises
+from discreet.session.orders import can_finish, charge_of, check_tested, declaration_json, recognises
 from discreet.session.session import Session
 
 __all__ = [
@@ -346,6 +346,8 @@ def _quotes(plan: PlanFile, session: Session) -> tuple[dict[str, Quote], Standin
             # It was charged everything that remained then, and is returned or finished for that charge.
             spend = budget_down(plan.budget, now.reserved[order.name].charge)
         quotes[order.name] = session.quote(order.request, spend=spend, error=order.error, expect=order.expect)
+        if order.name not in now.given_back and (plan.invariants is None or session.totals is not None):
+            check_tested([order], [quotes[order.name]], plan.dataset, plan.report_delta)
     return quotes, now
 
 

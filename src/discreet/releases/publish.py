@@ -63,6 +63,7 @@ __all__ = [
     "guarantee_of",
     "noise_json",
     "publish",
+    "write_down",
 ]
 
 COVERS = "the value of the table that was asked, after clamp, impute and resize; noise only"
@@ -157,12 +158,17 @@ def publish(
     chunk = None if draft is None else rows
     exact, bits = _answer(quote, cubes, draw)
     noisy = noisy_answers(quote, exact, bits, chunk=chunk)
-    chunks = _chunks(quote, noisy, chunk)
-    table = _in_document(quote, noisy, *chunks) if draft is None else _in_files(draft, chunks)
+    if draft is None:
+        return write_down(quote, noisy, report_delta, content)
+    table = _in_files(draft, _chunks(quote, noisy, chunk))
     release = make_release({**describe_quote(quote, report_delta), **content, **table})
-    if draft is not None:
-        complete_draft(draft, release.payload)
+    complete_draft(draft, release.payload)
     return release
+
+
+def write_down(quote: Quote, noisy: Noisy, report_delta: Fraction, content: Mapping[str, Any]) -> Release:
+    """The small release of a quote with these answers: all of it is in its document."""
+    return make_release({**describe_quote(quote, report_delta), **content, **_in_document(quote, noisy)})
 
 
 def _answer(quote: Quote, cubes: Iterable[Cube], draw: Callable[[], Bits]) -> tuple[list[NDArray[Any]], Bits]:
@@ -189,8 +195,9 @@ def _chunks(quote: Quote, noisy: Noisy, rows: int | None) -> Iterator[_Chunk]:
 # In the document ----------------------------------------------------------------------------------------------------------
 
 
-def _in_document(quote: Quote, noisy: Noisy, table: _Chunk) -> dict[str, Any]:
+def _in_document(quote: Quote, noisy: Noisy) -> dict[str, Any]:
     """The whole table and the further frames, with the public sums of both."""
+    (table,) = _chunks(quote, noisy, None)
     groupings = [groups for line in quote.lines for groups in groupings_of(line.statistic)]
     exact_totals = [
         {

@@ -43,6 +43,7 @@ __all__ = [
     "check_names",
     "check_order",
     "check_request",
+    "check_tested",
     "declaration_json",
     "promise_to_population",
     "recognises",
@@ -159,6 +160,19 @@ def check_derived(orders: Sequence[Order], every: Sequence[Order], dataset: str)
             from discreet.releases.hypotheses.in_documents import check_tests
 
             check_tests(order.tests, order.request, (dataset, order.name))
+
+
+def check_tested(orders: Sequence[Order], quotes: Sequence[Quote], dataset: str, report_delta: Fraction) -> None:
+    """Checks that the tests of the orders can be made on releases of their quotes, beside the totals that are published.
+
+    Raises:
+        ArgumentError: one cannot; it is named.
+    """
+    for order, quoted in zip(orders, quotes, strict=True):
+        if order.tests:
+            from discreet.releases.hypotheses.in_documents import check_tests_of_quote
+
+            check_tests_of_quote(order.tests, quoted, (dataset, order.name), report_delta)
 
 
 def check_request(request: object, schema: Schema, neighbours: Neighbours) -> None:

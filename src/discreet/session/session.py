@@ -46,6 +46,7 @@ from discreet.session.orders import (
     check_names,
     check_order,
     check_request,
+    check_tested,
     declaration_json,
     promise_to_population,
     recognises,
@@ -304,6 +305,7 @@ class Session:
         known = [self._charging.stored(order.name) for order in fresh]
         fresh = [self._charging.fix_spend(order, found) for order, found in zip(fresh, known, strict=True)]
         quotes = [self._quote_order(order) for order in fresh]
+        check_tested(fresh, quotes, self._identity.dataset, self._report_delta)
         self._public.compare(self._engine, snapshot)
         with drafts_for(fresh, self._ledger) as drafts:
             sequences = self._charging.reserve(fresh, quotes, known, snapshot, alone=len(fresh) == len(orders))

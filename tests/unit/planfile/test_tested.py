@@ -11,6 +11,7 @@ import pytest
 from tests.builders import plan_text, run
 
 import discreet as dp
+from discreet.ledger import Ledger
 from discreet.pages.report import render
 from discreet.planfile.read import load_plan
 from discreet.releases.hypotheses import in_documents
@@ -125,3 +126,38 @@ def test_all_tests_of_a_release_share_the_level(folder, monkeypatch):
 def test_the_tests_are_in_the_json_of_a_check(folder):
     shown = json.loads(run("check", str(folder / "plan.toml"), "--json").stdout)
     assert shown["releases"][0]["tested"] == {"shares differ": "difference", "independence": "independence"}
+
+
+BESIDE = {
+    "both margins": ("[invariants]\ntotals = [['sex'], ['ill']]\n", None),
+    "one column": ("[invariants]\ntotals = [['sex']]\n", None),
+    "the table itself but one cell": (
+        "[invariants]\ntotals = [{ columns = ['sex', 'ill'], only = [['f', 'no']] }]\n",
+        "test 'shares differ': release 'ill': beside these exact totals",
+    ),
+    "a range": (
+        "[invariants]\nrounded = [{ columns = ['ill'], base = 3 }]\n",
+        "test 'shares differ': release 'ill': beside these exact totals",
+    ),
+}
+
+
+@pytest.mark.parametrize("beside", BESIDE)
+def test_a_law_that_no_test_knows_is_found_before_the_charge(beside, folder):
+    """Beside some exact totals a test can be made, and beside others not: that is known before anything is spent."""
+    said, refused = BESIDE[beside]
+    plan = changed(folder, "[budget]", f"{said}\n[budget]")
+    shown = run("release", str(plan), "--out", str(folder / "results"))
+    with Ledger.open(folder / "ledger.db") as ledger:
+        entries = [entry.kind for entry in ledger.entries()]
+    if refused is None:
+        assert shown.exit_code == 0, shown.stderr
+        found = dp.Release.load(folder / "results" / "ill").document["tests"]
+        assert all("failed" not in one for one in found)
+        return
+    assert shown.exit_code != 0
+    assert refused in shown.stderr
+    assert "reserve" not in entries
+    assert not (folder / "results").exists()
+    # The totals are published by now, so that a check says it too.
+    assert refused in run("check", str(plan)).stderr

@@ -1,13 +1,15 @@
 """Tests in the document of a release: made once, with the release, and adjusted for each other.
 
 A test is a function of what is published, so it costs nothing. What is recorded is made once: draws cannot be repeated until
-a p-value is small, and no test is left out because it found nothing. Names and columns are tried before anything is spent.
+a p-value is small, and no test is left out because it found nothing. Names and columns are tried before anything is spent,
+and so is everything else that follows from the quote: the laws of its noise, and beside exact totals what these say.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ArgumentError, printed
 from discreet.exact.canonical import canonical, seal
@@ -18,8 +20,12 @@ from discreet.releases.document import Release
 from discreet.releases.hypotheses.requests import Hypothesis
 from discreet.releases.hypotheses.result import Tested
 from discreet.releases.hypotheses.several import holm
+from discreet.releases.rehearsal import rehearse
 
-__all__ = ["check_test_names", "check_tests", "with_tests"]
+if TYPE_CHECKING:
+    from discreet.quotes.quote import Quote
+
+__all__ = ["check_test_names", "check_tests", "check_tests_of_quote", "with_tests"]
 
 _LONGEST = 200
 _NOT_MADE = "could not be made"
@@ -66,7 +72,7 @@ def check_tests(asked: Sequence[Hypothesis], request: Plan, own: tuple[str, str]
         own: the data set, and the name of the release.
 
     Raises:
-        ArgumentError: one cannot be made. What exact totals change is not known yet, and found when it is made.
+        ArgumentError: one cannot be made. What exact totals change is not known yet: `check_tests_of_quote` finds it.
     """
     check_test_names(asked)
     if not asked:
@@ -76,6 +82,31 @@ def check_tests(asked: Sequence[Hypothesis], request: Plan, own: tuple[str, str]
     made = outline(own, request)
     for one in asked:
         one.tried_on(made)
+
+
+def check_tests_of_quote(asked: Sequence[Hypothesis], quote: Quote, own: tuple[str, str], report_delta: Fraction) -> None:
+    """Checks that a release of a quote can have these tests: with its noise, and beside the totals that are published.
+
+    They are made on a release of 0 everywhere that has all else as the document will have it. Whether a test can be made
+    hangs on that, and not on the numbers.
+
+    Args:
+        asked: the tests, which `check_tests` has let pass.
+        quote: of the release; where there are exact totals, they are published.
+        own: the data set, and the name of the release.
+        report_delta: the δ at which ε is stated.
+
+    Raises:
+        ArgumentError: one cannot be made; it is named.
+    """
+    if not asked:
+        return
+    made = rehearse(quote, own, report_delta)
+    for one in asked:
+        try:
+            one.tried_on(made)
+        except ArgumentError as refused:
+            raise ArgumentError(f"test {printed(one.name)}: {refused}") from None
 
 
 def check_test_names(asked: Sequence[Hypothesis]) -> None:
