@@ -9,11 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from discreet.cube.value_paths import KeyAxis
+from discreet.cube.value_paths import KeyAxis, NumberPath, Path
 from discreet.cube.weights import WEIGHTINGS, Weighting, weight
 from discreet.domain.bounds import MOST_GROUPS
 
-__all__ = ["PersonKey", "PersonScan", "column_of_total"]
+__all__ = ["MOST_STEPS", "PersonKey", "PersonScan", "PersonValue", "column_of_total", "column_of_value"]
+
+MOST_STEPS = 2**40
+"""The bounds of a total are within so many steps of 0: totals of 2**40 persons of any weight stay below 2**100."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,6 +33,31 @@ class PersonKey:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class PersonValue:
+    """The total of a column over the rows of a person in a cell: Σ (step·code + origin) over its values, then clamped.
+
+    A person without a value there has no total, and adds 0.
+
+    Args:
+        path: how the column is read.
+        step: what a code is worth, in steps of the total.
+        origin: what the code 0 is worth.
+        low: the least total.
+        high: the greatest total.
+    """
+
+    path: NumberPath
+    step: int
+    origin: int
+    low: int
+    high: int
+
+    def clamped(self, known: int, codes: int) -> int:
+        """The total of `known` ≥ 1 values whose codes add up to `codes`."""
+        return min(max(self.step * codes + self.origin * known, self.low), self.high)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class PersonScan:
     """One reading of a table of persons.
 
@@ -40,6 +68,7 @@ class PersonScan:
         tests: the conditions: a row counts where each has the label 1.
         groups: L, in how many cells a person counts fully.
         rows: R, how many rows of a person in a cell count.
+        values: the columns of which each person has a total.
     """
 
     person: str
@@ -48,6 +77,7 @@ class PersonScan:
     tests: tuple[KeyAxis, ...]
     groups: int
     rows: int
+    values: tuple[PersonValue, ...] = ()
 
     @property
     def cells(self) -> int:
@@ -62,7 +92,13 @@ class PersonScan:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are read, the identifier first."""
-        return tuple(dict.fromkeys([self.person, *(axis.name for axis in self.axes)]))
+        read = (path.name for path in self.paths)
+        return tuple(dict.fromkeys([self.person, *read]))
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """How each column is read: of the axes, then of the values."""
+        return (*(axis.path for axis in self.axes), *(one.path for one in self.values))
 
     @property
     def weights(self) -> list[tuple[int, ...]]:
@@ -77,3 +113,8 @@ class PersonScan:
 def column_of_total(weighting: Weighting, *, of_rows: bool) -> int:
     """The place of a total among the sums of the cube: persons by each weighting, then rows by each."""
     return WEIGHTINGS.index(weighting) + len(WEIGHTINGS) * of_rows
+
+
+def column_of_value(weighting: Weighting, place: int, *, of_totals: bool) -> int:
+    """The place of a sum about the value of this place: persons with a value by each weighting, then totals by each."""
+    return column_of_total(weighting, of_rows=of_totals) + 2 * len(WEIGHTINGS) * (1 + place)

@@ -12,22 +12,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.cube.cube import Cube
-from discreet.cube.persons import PersonKey, PersonScan
+from discreet.cube.cube import Cube, fits_int64
+from discreet.cube.persons import PersonKey, PersonScan, PersonValue
 from discreet.cube.weights import WEIGHTINGS
 from discreet.engines.base import Header
 from discreet.engines.dialect import Dialect
-from discreet.engines.sql import labels_sql
+from discreet.engines.sql import labels_sql, number_code
 
 __all__ = ["person_cube", "person_rows_sql", "person_totals_sql"]
 
 Answer = Mapping[str, NDArray[Any]]
 
+LIMB = 2**50
+"""Totals leave an engine as two limbs, total = high·2**50 + low: they are below 2**100 (MOST_STEPS)."""
+
 
 def person_rows_sql(dialect: Dialect, source: str, header: Header, scan: PersonScan) -> str:
     """One statement that gives, for each person and each cell that this person is in, how many rows that count there are.
 
-    Its columns are p, cell and n. Rows that are null in the identifier, fail a condition or are in no group are left out.
+    Its columns are p, cell and n, and for each value its known rows and the sum of its codes: n0, s0, n1, s1, … Rows
+    that are null in the identifier, fail a condition or are in no group are left out.
 
     Args:
         dialect: of the engine that will run it.
@@ -36,16 +40,25 @@ def person_rows_sql(dialect: Dialect, source: str, header: Header, scan: PersonS
         scan: the scan.
     """
     person = dialect.identity(dialect.quoted(scan.person), header[scan.person])
-    labels = labels_sql(dialect, source, header, scan.axes, [f"{person} AS p"])
+    codes = [f"{number_code(dialect, one.path, header[one.path.name], None)} AS v{j}" for j, one in enumerate(scan.values)]
+    labels = labels_sql(dialect, source, header, scan.axes, [f"{person} AS p", *codes])
     kept = ["p IS NOT NULL"]
     for i, key in enumerate(scan.keys):
         inside = f"k{i} BETWEEN {key.first} AND {key.first + key.places - 1}"
         kept.append(inside if key.null is None else f"({inside} OR k{i} = {key.axis.path.null_target})")
     kept += [f"k{len(scan.keys) + i} = 1" for i in range(len(scan.tests))]
     cell = f"CAST({_cell(scan)} AS INTEGER)"  # at most 250,000 cells
+    sums = "".join(f", count(v{j}) AS n{j}, {_sum_of_codes(dialect, one, j)} AS s{j}" for j, one in enumerate(scan.values))
     return (
-        f"SELECT p, {cell} AS cell, count(*) AS n FROM ({labels}) AS labelled WHERE {' AND '.join(kept)} GROUP BY p, {cell}"
+        f"SELECT p, {cell} AS cell, count(*) AS n{sums} FROM ({labels}) AS labelled WHERE {' AND '.join(kept)} "
+        f"GROUP BY p, {cell}"
     )
+
+
+def _sum_of_codes(dialect: Dialect, value: PersonValue, j: int) -> str:
+    """The exact sum, in 64 bits where it fits; 0 for none."""
+    total = f"coalesce(sum(v{j}), 0)"
+    return f"CAST({total} AS BIGINT)" if fits_int64(value.path.high) else dialect.wide(total)
 
 
 def _cell(scan: PersonScan) -> str:
@@ -61,42 +74,68 @@ def _place(key: PersonKey, label: str) -> str:
     return place if key.null is None else f"CASE WHEN {label} = {key.axis.path.null_target} THEN {key.null} ELSE {place} END"
 
 
-def person_totals_sql(parts: str, scan: PersonScan) -> str:
+def person_totals_sql(dialect: Dialect, parts: str, scan: PersonScan) -> str:
     """One statement that gives, per cell, how many persons are in it, and the totals in the order of the cube's sums.
 
     Args:
+        dialect: of the engine that will run it.
         parts: a table with what `person_rows_sql` gives, in which each person and cell is there once.
         scan: the scan.
     """
-    rows = f"sum(CAST(CASE WHEN n > {scan.rows} THEN {scan.rows} ELSE n END AS INTEGER))"
+    added = ["count(*) AS a0", f"sum(CAST(CASE WHEN n > {scan.rows} THEN {scan.rows} ELSE n END AS INTEGER)) AS a1"]
+    for j, value in enumerate(scan.values):
+        added += [f"count(CASE WHEN n{j} > 0 THEN 1 END) AS a{2 * j + 2}", f"{_clamped(dialect, value, j)} AS a{2 * j + 3}"]
+    sums = ", ".join(added)
     if scan.groups >= scan.cells:  # everybody counts fully
         ones = ["1" for _ in WEIGHTINGS]
-        return _totals(f"(SELECT cell, count(*) AS a, {rows} AS r FROM {parts} GROUP BY cell) AS each", ones)
+        return _totals(dialect, f"(SELECT cell, {sums} FROM {parts} GROUP BY cell) AS each", ones, scan)
     # Persons of a cell who are in as many cells have one weight: these are few, and the weights are looked up for them.
     counts = f"SELECT p, CAST(count(*) AS INTEGER) AS c FROM {parts} GROUP BY p"
     larger = f"CASE WHEN c > {scan.groups} THEN c ELSE {scan.groups} END"
-    each = (
-        f"SELECT cell, {larger} AS g, count(*) AS a, {rows} AS r FROM {parts} JOIN counts ON {parts}.p = counts.p "
-        f"GROUP BY cell, {larger}"
-    )
+    each = f"SELECT cell, {larger} AS g, {sums} FROM {parts} JOIN counts ON {parts}.p = counts.p GROUP BY cell, {larger}"
     names = [f"w{i}" for i in range(len(WEIGHTINGS))]
     table = ", ".join(f"({', '.join(map(str, row))})" for row in scan.weights)
     weights = f"(VALUES {table}) AS weights(c, {', '.join(names)})"
-    kept = f"each LEFT JOIN {weights} ON g = weights.c"
-    return f"WITH counts AS ({counts}), each AS ({each}) {_totals(kept, [f'coalesce({name}, 0)' for name in names])}"
+    kept, known = f"each LEFT JOIN {weights} ON g = weights.c", [f"coalesce({name}, 0)" for name in names]
+    return f"WITH counts AS ({counts}), each AS ({each}) {_totals(dialect, kept, known, scan)}"
 
 
-def _totals(kept: str, weights: Sequence[str]) -> str:
-    """The totals of each cell over parts of it: a persons with r rows and one weight each."""
-    persons = [f"CAST(sum({weight} * a) AS BIGINT) AS s{i}" for i, weight in enumerate(weights)]
-    rows = [f"CAST(sum({weight} * r) AS BIGINT) AS s{len(weights) + i}" for i, weight in enumerate(weights)]
-    return f"SELECT cell, CAST(sum(a) AS BIGINT) AS n, {', '.join([*persons, *rows])} FROM {kept} GROUP BY cell"
+def _clamped(dialect: Dialect, value: PersonValue, j: int) -> str:
+    """The sum over persons of their clamped totals; a person without a value adds 0."""
+    total = f"({dialect.wide(f's{j}')} * {value.step} + {dialect.wide(f'n{j}')} * {value.origin})"
+    low, high = value.low, value.high
+    clamped = f"CASE WHEN n{j} = 0 THEN 0 WHEN {total} < {low} THEN {low} WHEN {total} > {high} THEN {high} ELSE {total} END"
+    return f"sum(CAST({clamped} AS BIGINT))"
 
 
-def person_cube(answer: Answer) -> Cube:
+def _totals(dialect: Dialect, kept: str, weights: Sequence[str], scan: PersonScan) -> str:
+    """The totals of each cell over parts of it, in each of which all persons have one weight."""
+    found = ["CAST(sum(a0) AS BIGINT) AS n"]
+    for i in range(2 * (1 + len(scan.values))):
+        for k, weight in enumerate(weights):
+            place = i * len(weights) + k
+            if i > 1 and i % 2:  # a total is as large as its bounds
+                total = f"sum({dialect.wide(weight)} * {dialect.wide(f'a{i}')})"
+                found += [f"CAST({total} // {LIMB} AS BIGINT) AS h{place}", f"CAST({total} % {LIMB} AS BIGINT) AS l{place}"]
+            else:
+                found.append(f"CAST(sum({weight} * a{i}) AS BIGINT) AS s{place}")
+    return f"SELECT cell, {', '.join(found)} FROM {kept} GROUP BY cell"
+
+
+def person_cube(answer: Answer, scan: PersonScan) -> Cube:
     """The cube in what a statement of `person_totals_sql` answered, in the order of its cells."""
     columns = {name: np.asarray(values, dtype=np.int64) for name, values in answer.items()}
     order = np.argsort(columns["cell"], kind="stable")
     rows = columns["n"][order]
-    sums = np.stack([columns[f"s{i}"][order] for i in range(2 * len(WEIGHTINGS))], axis=1)
+    kind = np.object_ if scan.values else np.int64
+    places = range(len(WEIGHTINGS) * 2 * (1 + len(scan.values)))
+    sums = np.stack([_sum_at(columns, place)[order].astype(kind) for place in places], axis=1)
     return Cube(columns["cell"][order].reshape(-1, 1), rows, np.zeros((len(rows), 0), dtype=np.int64), sums)
+
+
+def _sum_at(columns: Answer, place: int) -> NDArray[Any]:
+    """The sums of this place, put together where they come in two limbs."""
+    if f"s{place}" in columns:
+        return columns[f"s{place}"]
+    found: NDArray[Any] = columns[f"h{place}"].astype(np.object_) * LIMB + columns[f"l{place}"].astype(np.object_)
+    return found

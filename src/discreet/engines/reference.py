@@ -81,7 +81,12 @@ class ReferenceEngine:
     def add_persons(self, scan: PersonScan) -> Cube:
         """The totals over persons, row by row."""
         rows = (dict(zip(self._header, row, strict=True)) for row in self._rows)
-        return add_persons(scan, rows, lambda axis, value: label(axis, value, self._header[axis.name]))
+        return add_persons(
+            scan,
+            rows,
+            lambda axis, value: label(axis, value, self._header[axis.name]),
+            lambda path, value: number_target(path, value, self._header[path.name]),
+        )
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         """The cube of all rows, counted one by one."""

@@ -9,28 +9,41 @@ import numpy as np
 
 from discreet.cube.cube import Cube
 from discreet.cube.persons import PersonKey, PersonScan
-from discreet.cube.value_paths import KeyAxis
+from discreet.cube.value_paths import KeyAxis, NumberPath
 from discreet.cube.weights import WEIGHTINGS, weight
 
 __all__ = ["add_persons", "cell_of", "identity"]
 
 Label = Callable[[KeyAxis, object], int]
+Code = Callable[[NumberPath, object], int | None]
 
 
-def add_persons(scan: PersonScan, rows: Iterable[Mapping[str, object]], label: Label) -> Cube:
+def add_persons(scan: PersonScan, rows: Iterable[Mapping[str, object]], label: Label, code: Code) -> Cube:
     """The totals over the persons of these rows, each a value by the name of its column."""
     counted: Counter[tuple[object, int]] = Counter()
+    known: Counter[tuple[object, int, int]] = Counter()
+    codes: Counter[tuple[object, int, int]] = Counter()
     for row in rows:
         person, cell = identity(row[scan.person]), cell_of(scan, row, label)
-        if person is not None and cell is not None:
-            counted[person, cell] += 1
+        if person is None or cell is None:
+            continue
+        counted[person, cell] += 1
+        for place, value in enumerate(scan.values):
+            found = code(value.path, row[value.path.name])
+            if found is not None:
+                known[person, cell, place] += 1
+                codes[person, cell, place] += found
     cells_of: Counter[object] = Counter(person for person, _ in counted)
     totals: dict[int, list[int]] = {}
     for (person, cell), n in counted.items():
+        added = [1, min(n, scan.rows)]
+        for place, value in enumerate(scan.values):
+            has = known[person, cell, place]
+            added += [1, value.clamped(has, codes[person, cell, place])] if has else [0, 0]
         weights = [weight(weighting, cells_of[person], scan.groups, scan.cells) for weighting in WEIGHTINGS]
-        added = [1, *weights, *(w * min(n, scan.rows) for w in weights)]
-        totals[cell] = [have + more for have, more in zip(totals.get(cell, [0] * len(added)), added, strict=True)]
-    return _cube_of(totals)
+        weighed = [1, *(w * one for one in added for w in weights)]
+        totals[cell] = [have + more for have, more in zip(totals.get(cell, [0] * len(weighed)), weighed, strict=True)]
+    return _cube_of(scan, totals)
 
 
 def identity(value: object) -> object:
@@ -57,8 +70,9 @@ def _place_of(key: PersonKey, label: int) -> int | None:
     return label - key.first if key.first <= label < key.first + key.places else None
 
 
-def _cube_of(totals: Mapping[int, Sequence[int]]) -> Cube:
-    cells = sorted(totals)
-    numbers = np.array([totals[cell] for cell in cells], dtype=np.int64).reshape(len(cells), 1 + 2 * len(WEIGHTINGS))
-    keys = np.array(cells, dtype=np.int64).reshape(-1, 1)
-    return Cube(keys, numbers[:, 0], np.zeros((len(cells), 0), dtype=np.int64), numbers[:, 1:])
+def _cube_of(scan: PersonScan, totals: Mapping[int, Sequence[int]]) -> Cube:
+    cells, width = sorted(totals), len(WEIGHTINGS) * 2 * (1 + len(scan.values))
+    numbers = np.array([totals[cell] for cell in cells], dtype=np.object_).reshape(len(cells), 1 + width)
+    keys, rows = np.array(cells, dtype=np.int64).reshape(-1, 1), numbers[:, 0].astype(np.int64)
+    sums = numbers[:, 1:] if scan.values else numbers[:, 1:].astype(np.int64)
+    return Cube(keys, rows, np.zeros((len(cells), 0), dtype=np.int64), sums)

@@ -25,7 +25,7 @@ from discreet.engines.dialect import Dialect
 from discreet.engines.keys import word_sql, words_of
 from discreet.engines.missing import without_missing
 
-__all__ = ["PARTS", "aggregate_sql", "answer_names", "check_grids", "labels_sql", "part_name", "parts_of"]
+__all__ = ["PARTS", "aggregate_sql", "answer_names", "check_grids", "labels_sql", "number_code", "part_name", "parts_of"]
 
 _NUMBER = " *[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]{1,3})? *"
 _INTEGER = " *[+-]?[0-9]{1,19}([.]0*)? *"
@@ -95,7 +95,7 @@ def aggregate_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[
     apart = [len(word.sizes) == 1 for word in words_of(axes) for _ in word.sizes]
     keys = [_key(dialect, axes, i, header[axis.name], apart=apart[i]) for i, axis in enumerate(axes)]
     inner = [f"{key.value} AS c{i}" for i, key in enumerate(keys)]
-    inner += [f"{_number_code(dialect, moment.path, header[moment.name], None)} AS v{j}" for j, moment in enumerate(moments)]
+    inner += [f"{number_code(dialect, moment.path, header[moment.name], None)} AS v{j}" for j, moment in enumerate(moments)]
     inner += dialect.carried
     lookups = "".join(dialect.lookup(key.joined, i) for i, key in enumerate(keys) if key.joined is not None)
     grouped, named = _words(axes, keys)
@@ -158,7 +158,7 @@ def _key(dialect: Dialect, axes: Sequence[KeyAxis], i: int, kind: ColumnType, *,
     axis = axes[i]
     path, joined = axis.path, _lookup_of(axis)
     if not isinstance(path, CategoryPath):
-        value = _number_code(dialect, path, kind, "BIGINT")  # a word is a product of codes
+        value = number_code(dialect, path, kind, "BIGINT")  # a word is a product of codes
         label = _label(dialect, axis, i) if joined is None else f"t{i}"
         few = apart and joined is None and path.high - path.low < 2 * len(axis.cuts or ())
         return _Key(value, f"c{i}" if few else label, label, joined)
@@ -297,10 +297,10 @@ def _category_value(dialect: Dialect, path: CategoryPath, kind: ColumnType) -> s
     return f"CASE WHEN {small} AND {dialect.is_whole(number)} THEN TRY_CAST({number} AS BIGINT) END"
 
 
-def _number_code(dialect: Dialect, path: NumberPath, kind: ColumnType, type_: str | None) -> str:
+def number_code(dialect: Dialect, path: NumberPath, kind: ColumnType, type_: str | None) -> str:
     """The code within [low, high], null for null, in this type; in any where it is None."""
     if kind.kind == "any":
-        return _of_any(path, partial(_number_code, dialect, type_=type_))
+        return _of_any(path, partial(number_code, dialect, type_=type_))
     number = dialect.quoted(path.name)
     if isinstance(path.column, Date):
         return without_missing(dialect, path, kind, number, dialect.date_code(path, kind))

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from discreet.cube.persons import PersonKey, PersonScan
-from discreet.cube.value_paths import CategoryPath, KeyAxis, Path, path_of
+from discreet.cube.persons import PersonKey, PersonScan, PersonValue
+from discreet.cube.value_paths import CategoryPath, KeyAxis, NumberPath, Path, path_of
 from discreet.domain.bounds import MOST_GROUPS
 from discreet.domain.codes import NULL
 from discreet.domain.groups import BinGroup, Group, Label, group_labels
 from discreet.domain.neighbours import person_of
 from discreet.domain.steps import CategoryFacts, Impute, TableFacts, Where, WhereIn, conditions_of, facts_of
 from discreet.errors import InternalError, PlanError
-from discreet.exact.figures import enumerate_texts
 from discreet.plan.layout import Layout, Request
 from discreet.plan.recorded import Original
 from discreet.plan.shown import find_dropped
 from discreet.plan.sizes import MOST_WHOLE_CELLS
 from discreet.statistics.base import Statistic
-from discreet.statistics.persons import Persons, of_persons
+from discreet.statistics.counts import Count
+from discreet.statistics.person_recipes import of_persons
+from discreet.statistics.person_values import Wanted, totals_of
 
 __all__ = ["check_persons", "person_layout"]
 
@@ -85,22 +86,28 @@ def _check_steps(request: Asking) -> None:
         raise PlanError("original(): has no intervals for a table of persons; leave it out")
 
 
+_BOUNDED = ("sum", "mean")
+_ANSWERED = "persons(), count(), sum(…, per_person=(low, high)) and mean(…, per_person=(low, high))"
+"""What a table of persons answers, as one writes it."""
+
+
 def _check_statistic(statistic: Statistic) -> None:
-    known = [kind.word for kind in of_persons()]
-    if type(statistic.kind) not in of_persons():
+    kind = statistic.kind
+    if type(kind) not in of_persons():
+        bounded = f"; write {kind.word}('{statistic.column}', per_person=(low, high))" if kind.word in _BOUNDED else ""
         raise PlanError(
-            f"statistic '{statistic.name}': {statistic.kind.word} has no bound for all rows of a person yet; a table with "
-            f"person= answers {enumerate_texts([f'{word}()' for word in known])}"
+            f"statistic '{statistic.name}': {kind.word} has no bound for all rows of a person; a table with person= answers "
+            f"{_ANSWERED}{bounded}"
         )
-    if statistic.column is not None:
+    if isinstance(kind, Count) and statistic.column is not None:
         raise PlanError(
-            f"{statistic.kind.word}('{statistic.column}'): counts rows where a column is known, which has no bound for all "
-            f"rows of a person yet; ask for {statistic.kind.word}()"
+            f"{kind.word}('{statistic.column}'): counts rows where a column is known, which has no bound for all "
+            f"rows of a person yet; ask for {kind.word}()"
         )
 
 
 def _check_bound(request: Asking, facts: TableFacts, person: str) -> None:
-    bound, counts_rows = facts.bound, any(not isinstance(one.kind, Persons) for one in request.statistics)
+    bound, counts_rows = facts.bound, any(isinstance(one.kind, Count) for one in request.statistics)
     missing = [*_missing(bound is None or bound.groups is None, bool(request.group_by), "groups=8")]
     missing += _missing(bound is None or bound.rows is None, counts_rows, "rows=3")
     if missing:
@@ -138,7 +145,8 @@ def _scan_of(request: Asking, person: str, labels: tuple[tuple[Label, ...], ...]
     bound = request.facts.bound
     groups = MOST_GROUPS if bound is None or bound.groups is None else bound.groups
     rows = 1 if bound is None or bound.rows is None else bound.rows
-    scan = PersonScan(person, keys, sizes, tests, groups, rows)
+    values = tuple(_value(one, path(one.column), request.facts) for one in Wanted.each(request.statistics))
+    scan = PersonScan(person, keys, sizes, tests, groups, rows, values)
     if bound is None and scan.cells > 1:
         raise InternalError("a request with groups has a bound")
     return scan
@@ -157,6 +165,14 @@ def _key(group: Group, path: Path, facts: TableFacts, *, drops: bool) -> PersonK
     targets = tuple(NULL if target == NULL else place_of.get(target, last) for target in path.targets)
     own = CategoryPath(path.name, path.column, targets, NULL, ())
     return PersonKey(KeyAxis(own), 0, last, last if known.nullable and not drops else None)
+
+
+def _value(wanted: Wanted, path: Path, facts: TableFacts) -> PersonValue:
+    """How the values of a column are added up for each person."""
+    if not isinstance(path, NumberPath):
+        raise InternalError(f"column '{wanted.column}' is not numeric")
+    totals = totals_of(wanted, facts)
+    return PersonValue(path, totals.step, totals.origin, totals.low, totals.high)
 
 
 def _test(step: Where | WhereIn, path: Path) -> KeyAxis:

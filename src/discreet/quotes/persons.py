@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NoReturn
 
-from discreet.cube.queries import EffectCounts, PersonTotal, Query
+from discreet.cube.queries import EffectCounts, PersonsKnown, PersonTotal, PersonValues, Query, Weighed
 from discreet.cube.weights import Weighting
 from discreet.errors import InternalError
 from discreet.mechanisms import Change, Sensitivity
 from discreet.plan.plan import Plan
 from discreet.privacy.measures import Target
-from discreet.statistics.persons import Counting
+from discreet.statistics.person_recipes import Counting
+from discreet.statistics.person_values import Wanted
 
 __all__ = ["OnePerson", "counting_of", "step_of", "weighting_for"]
 
@@ -28,7 +29,9 @@ def weighting_for(target: Target) -> Weighting:
 
 def step_of(query: Query) -> int:
     """The number of units of an answer that are one: W for totals over persons, a power of two for effects, else 1."""
-    return query.unit if isinstance(query, PersonTotal) else query.times if isinstance(query, EffectCounts) else 1
+    if isinstance(query, PersonTotal | PersonsKnown | PersonValues):
+        return query.unit
+    return query.times if isinstance(query, EffectCounts) else 1
 
 
 def counting_of(plan: Plan, weighting: Weighting) -> Counting:
@@ -40,7 +43,7 @@ def counting_of(plan: Plan, weighting: Weighting) -> Counting:
     scan = plan.layout.persons
     if scan is None:
         raise InternalError("a table of rows has no persons")
-    return Counting(scan.groups, scan.rows, scan.cells, weighting)
+    return Counting(Weighed(scan.groups, scan.cells, weighting), scan.rows, Wanted.each(plan.answered), plan.facts)
 
 
 Norms = tuple[int, int]

@@ -18,7 +18,7 @@ from discreet.quotes.view import counts_every_row
 from discreet.statistics import base
 from discreet.statistics.base import Statistic
 from discreet.statistics.counted import APART, PUBLISHED, PublicCells, PublicCount
-from discreet.statistics.persons import person_recipe
+from discreet.statistics.person_recipes import person_recipe
 from discreet.statistics.recipe import Counted, Recipe
 from discreet.totals.statements import TotalsStatement
 

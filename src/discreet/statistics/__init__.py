@@ -40,8 +40,10 @@
   they can
 * `outer`: The groups of a request where some rows have no label: the cells that such a row may belong to
 * `other_words`: The words that other programs have for a statistic, each with the nearest way to say it here
-* `persons`: Statistics of a table of persons: how many persons there are in each group, and how many rows of bounded
-  persons
+* `person_recipes`: The recipes of a table of persons: each is made of totals over persons, in units of 1/W
+* `person_values`: The sum and the mean of what each person has in a column, within public bounds: the kinds, and the bounds
+  on the grid
+* `persons`: The number of persons in each group of a table of persons
 * `population`: Numbers of the population: a weighted statistic with a second interval, for its noise and the error of the
   draw together
 * `population_tails`: Intervals for numbers of a population: noise of known laws and an error of the draw that is taken to be

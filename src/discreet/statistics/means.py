@@ -30,6 +30,7 @@ from discreet.statistics.completions import find_missing
 from discreet.statistics.counted import SummedCount, find_count
 from discreet.statistics.estimate import Estimate, quotient_range
 from discreet.statistics.originals import nulls_beside, parts_of, weight_beside, weight_of_nulls
+from discreet.statistics.person_values import MeanPerPerson, bounds_of, option_bounds
 from discreet.statistics.possible import Possible, column_value
 from discreet.statistics.recipe import (
     Answers,
@@ -49,9 +50,18 @@ from discreet.statistics.widest import quotient_width
 __all__ = ["Mean", "MeanRecipe", "mean", "mean_estimate"]
 
 
-def mean(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
-    """The mean of a numeric column in each group, within its bounds; `nulls="skip"` averages the non-null values."""
-    return Statistic(Mean(), column, f"mean_{check_column_name(column)}", check_weight(weight), skips_nulls(nulls))
+def mean(
+    column: str, *, weight: Amount = 1, nulls: str | None = None, per_person: tuple[Amount, Amount] | None = None
+) -> Statistic:
+    """The mean of a numeric column in each group, within its bounds; `nulls="skip"` averages the non-null values.
+
+    With `per_person=(low, high)`, on a table whose neighbours differ in all rows of a person, it is the mean of what each
+    person with a value has in the group: the sum of this person's values, moved to the nearest of the two bounds.
+    """
+    name, skips = f"mean_{check_column_name(column)}", skips_nulls(nulls)
+    if per_person is not None:
+        return Statistic(MeanPerPerson(bounds_of(per_person)), column, name, check_weight(weight), skip_nulls=True)
+    return Statistic(Mean(), column, name, check_weight(weight), skips)
 
 
 def _complete(one: Statistic, asked: Asked) -> CompletedMeanRecipe:
@@ -66,7 +76,7 @@ class Mean:
 
     word: ClassVar = "mean"
     noun: ClassVar = "Mean"
-    keys: ClassVar = Keys(one_column, {}, {"nulls": option_string}, interview=True)
+    keys: ClassVar = Keys(one_column, {}, {"nulls": option_string, "per_person": option_bounds}, interview=True)
     view: ClassVar = CLIPPED
     possible: ClassVar[Possible] = staticmethod(column_value)
     counts: ClassVar = True

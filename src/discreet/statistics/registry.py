@@ -15,6 +15,7 @@ from discreet.statistics.covariance import Covariance
 from discreet.statistics.histograms import Histogram
 from discreet.statistics.joint_means import Means
 from discreet.statistics.means import Mean
+from discreet.statistics.person_values import PER_PERSON
 from discreet.statistics.persons import Persons
 from discreet.statistics.principal_components import PrincipalComponents
 from discreet.statistics.quantile import Median, Quantiles
@@ -54,7 +55,7 @@ STATISTICS: tuple[type[Kind], ...] = (
 )
 """Those of rows. The law tests go through this tuple; plan files, pages and the command line read it."""
 
-_OF_PERSONS: tuple[type[Kind], ...] = (Persons,)
+_OF_PERSONS: tuple[type[Kind], ...] = (Persons, *PER_PERSON)
 """Those that only a table of persons answers."""
 
 

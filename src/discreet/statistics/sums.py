@@ -32,6 +32,7 @@ from discreet.statistics.completions import find_missing
 from discreet.statistics.counted import PublicCount, find_count
 from discreet.statistics.estimate import Estimate, outward
 from discreet.statistics.originals import parts_of, weight_beside, weight_of_nulls
+from discreet.statistics.person_values import SumPerPerson, bounds_of, option_bounds
 from discreet.statistics.possible import Possible, any_value
 from discreet.statistics.recipe import Answers, Counted, CountTable, GroupSize, Noises, Statements, noise_statements
 from discreet.statistics.totals import Parts, sums_apart
@@ -39,9 +40,18 @@ from discreet.statistics.totals import Parts, sums_apart
 __all__ = ["Sum", "SumRecipe", "noises_add_up", "sum_estimate", "sum_of"]
 
 
-def sum_of(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
-    """The sum of a numeric column in each group; `nulls="skip"` lets nulls contribute 0 in a column that has them."""
-    return Statistic(Sum(), column, f"sum_{check_column_name(column)}", check_weight(weight), skips_nulls(nulls))
+def sum_of(
+    column: str, *, weight: Amount = 1, nulls: str | None = None, per_person: tuple[Amount, Amount] | None = None
+) -> Statistic:
+    """The sum of a numeric column in each group; `nulls="skip"` lets nulls contribute 0 in a column that has them.
+
+    With `per_person=(low, high)`, on a table whose neighbours differ in all rows of a person, it is the sum of what each
+    person has in the group, moved to the nearest of the two bounds; nulls contribute 0 there.
+    """
+    name, skips = f"sum_{check_column_name(column)}", skips_nulls(nulls)
+    if per_person is not None:
+        return Statistic(SumPerPerson(bounds_of(per_person)), column, name, check_weight(weight), skip_nulls=True)
+    return Statistic(Sum(), column, name, check_weight(weight), skips)
 
 
 def _complete(one: Statistic, asked: Asked) -> CompletedSumRecipe:
@@ -56,7 +66,7 @@ class Sum:
 
     word: ClassVar = "sum"
     noun: ClassVar = "Sum"
-    keys: ClassVar = Keys(one_column, {}, {"nulls": option_string}, interview=True)
+    keys: ClassVar = Keys(one_column, {}, {"nulls": option_string, "per_person": option_bounds}, interview=True)
     view: ClassVar = UNBIASED
     possible: ClassVar[Possible] = staticmethod(any_value)
     counts: ClassVar = False

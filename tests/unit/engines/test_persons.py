@@ -25,7 +25,7 @@ from discreet.plan.plan import Plan
 SCHEMA = dp.Schema(
     visitor=dp.Identifier(),
     shop=dp.Category(["a", "b", "c"]),
-    amount=dp.Number(0, 10, step="0.5"),
+    amount=dp.Number(-4, 10, step="0.5"),
     day=dp.Date("2026-01-01", "2026-12-31"),
     member=dp.Category([True, False]),
 )
@@ -50,6 +50,14 @@ PLANS: dict[str, Plan] = {
     .bound(groups=2, rows=2)
     .group_by("shop", dp.bins("amount", [0, 2, 5, 7]), dp.bins("day", step="quarter"))
     .agg(dp.persons(), dp.count()),
+    "values": TABLE.bound(groups=2, rows=1)
+    .group_by("shop", "member")
+    .agg(dp.sum("amount", per_person=(-6, 12)), dp.mean("amount", per_person=(-6, 12)), dp.persons()),
+    "values of all": TABLE.clamp({"amount": (-1, 9)}).agg(dp.sum("amount", per_person=(-(2**30), 2**30))),
+    "two values": TABLE.where({"amount": (-3, 8)})
+    .bound(groups=1)
+    .group_by("shop")
+    .agg(dp.sum("amount", per_person=(1, 3)), dp.mean("amount", per_person=(0, 30))),
     "nulls dropped": TABLE.clamp({"shop": ["b", "c"]})
     .bound(groups=1, rows=2)
     .group_by("shop", "member", nulls={"shop": "drop"})
@@ -202,6 +210,9 @@ def test_a_statement_that_counts_otherwise_is_noticed(right: str, wrong: str, mo
         ("coalesce(w0, 0)", "1024"),  # nobody is shrunk
         ("(9, 482, ", "(9, 483, "),  # a weight that is rounded up
         ("WHEN n > 3 THEN 3", "WHEN n > 3 THEN n"),  # all rows count
+        ("WHEN n0 = 0 THEN 0", "WHEN n0 = 0 THEN 3"),  # persons without a value have one
+        ("> 24 THEN 24", "> 24 THEN 25"),  # a bound that is not kept
+        ("CAST(n0 AS HUGEINT) * -8", "-8"),  # the least value once for a person, not for each value
     ],
 )
 def test_totals_that_weigh_otherwise_are_noticed(right: str, wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +232,10 @@ def _assert_noticed(mutant: Any, literal: Any, monkeypatch: pytest.MonkeyPatch, 
     from discreet.engines.duckdb import persons
 
     kind, values = IDS["integers"]
-    engine, plans = open_source(frame_of(rows_of(values, 4), kind), SCHEMA), [PLANS["two groups"], PLANS["all groups"]]
+    engine, plans = (
+        open_source(frame_of(rows_of(values, 4), kind), SCHEMA),
+        [PLANS["two groups"], PLANS["all groups"], PLANS["values"]],
+    )
     right = [totals(engine, plan) for plan in plans]
     assert getattr(persons, name) is literal
     monkeypatch.setattr(persons, name, mutant)

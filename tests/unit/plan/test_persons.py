@@ -23,6 +23,7 @@ SCHEMA = dp.Schema(visitor=dp.Identifier(), shop=dp.Category(["a", "b"]), amount
 PERSONS = dp.AddRemove(person="visitor")
 TABLE = dp.Table(SCHEMA, PERSONS)
 BOUND = TABLE.bound(groups=2, rows=3)
+SUM = dp.sum("amount", per_person=(0, 3))
 FRAME = pl.DataFrame({"visitor": ["x", "x", "y", None], "shop": ["a", "b", "a", "a"], "amount": [1, 2, 3, 4]})
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "groups without a bound": (lambda: TABLE.group_by("shop").agg(dp.persons()), "bound(groups=8)"),
@@ -39,10 +40,25 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "the identifier as a group": (lambda: BOUND.group_by("visitor").agg(dp.persons()), "Identifier"),
     "the identifier as a condition": (lambda: TABLE.where({"visitor": (1, 2)}), "Identifier"),
     "the identifier as a statistic": (lambda: BOUND.agg(dp.mean("visitor")), "persons()"),
-    "a mean": (lambda: BOUND.agg(dp.mean("amount", nulls="skip")), "answers persons() and count()"),
-    "a median": (lambda: BOUND.agg(dp.median("amount", nulls="skip")), "answers persons() and count()"),
-    "a histogram": (lambda: BOUND.agg(dp.histogram("amount", [0, 50, 100])), "answers persons() and count()"),
-    "tables": (lambda: BOUND.agg(dp.tables(["shop"])), "answers persons() and count()"),
+    "a mean of rows": (lambda: BOUND.agg(dp.mean("amount", nulls="skip")), "mean('amount', per_person=(low, high))"),
+    "a sum of rows": (lambda: BOUND.agg(dp.sum("amount", nulls="skip")), "write sum('amount', per_person=(low, high))"),
+    "a median": (lambda: BOUND.agg(dp.median("amount", nulls="skip")), "answers persons(), count(), sum("),
+    "a histogram": (lambda: BOUND.agg(dp.histogram("amount", [0, 50, 100])), "answers persons(), count(), sum("),
+    "tables": (lambda: BOUND.agg(dp.tables(["shop"])), "answers persons(), count(), sum("),
+    "a sum without a bound": (lambda: TABLE.group_by("shop").agg(SUM), "bound(groups=8)"),
+    "a sum for each person of a table of rows": (
+        lambda: dp.Table(dp.Schema(amount=SCHEMA["amount"]), dp.AddRemove()).agg(SUM),
+        "leave per_person out",
+    ),
+    "bounds between two sums": (lambda: BOUND.agg(dp.sum("amount", per_person=(0, "7.5"))), "nearest sums are 7 and 8"),
+    "bounds far away": (lambda: BOUND.agg(dp.sum("amount", per_person=(0, 2**40))), "smaller bounds"),
+    "reversed bounds": (lambda: dp.sum("amount", per_person=(3, 0)), "low must be below high"),
+    "equal bounds": (lambda: dp.mean("amount", per_person=(3, 3)), "low must be below high"),
+    "one bound": (lambda: dp.sum("amount", per_person=3), "must be a pair"),  # type: ignore[arg-type]
+    "bounds as a text": (lambda: dp.sum("amount", per_person="03"), "must be a pair"),  # type: ignore[arg-type]
+    "a sum of categories": (lambda: BOUND.agg(dp.sum("shop", per_person=(0, 3))), "categorical"),
+    "a sum of ids": (lambda: BOUND.agg(dp.sum("visitor", per_person=(0, 3))), "Identifier"),
+    "a sum as recorded": (lambda: BOUND.agg(SUM).original(), "leave it out"),
     "known values": (lambda: BOUND.agg(dp.count("amount")), "ask for count()"),
     "imputation": (lambda: TABLE.impute({"amount": dp.Uniform()}).bound(rows=1).agg(dp.count()), "leave it out"),
     "a resize": (lambda: TABLE.resize(10).agg(dp.persons()), "leave the step out"),
@@ -194,6 +210,35 @@ def test_a_plan_file_says_the_same(tmp_path: Path) -> None:
     assert plan.orders[0].request == BOUND.group_by("shop").agg(dp.persons(), dp.count())
 
 
+def test_sums_and_means_of_a_plan_file_are_those_of_the_program(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    asked = '{ sum = "amount", per_person = [0, 3] }, { mean = "amount", per_person = [0, 3], as = "spent" }'
+    path.write_text(PLAN.replace('"persons", "count"', asked))
+    mean = dp.mean("amount", per_person=(0, 3)).alias("spent")
+    assert load_plan(path).orders[0].request == BOUND.group_by("shop").agg(SUM, mean)
+
+
+def test_a_release_has_what_each_person_spends() -> None:
+    with session_over(FRAME, SCHEMA, neighbours=PERSONS, budget=dp.PureDP(10**13)) as session:
+        asked = dp.sum("amount", per_person=(2, 40)), dp.mean("amount", per_person=(2, 40))
+        by_shop = session.table.bound(groups=1).group_by("shop", nulls="drop").agg(*asked)
+        release = session.release(by_shop, spend=10**12, name="by shop")
+        whole = session.release(session.table.agg(*asked), spend=10**12, name="all")
+    assert release.table["sum_amount"].to_list() == [4, 1]  # x is in two shops: 2/2 + 3 and 2/2
+    assert release.table["mean_amount"].to_list() == pytest.approx([(1 + 3) / 1.5, 2])
+    assert whole.table.row(0)[0] == 6
+    assert whole.table.row(0)[3] == pytest.approx(3)
+    shown = whole.document["statistics"]
+    assert [one["per_person"] for one in shown] == [["2", "40"]] * 2
+    assert [one["view"] for one in shown] == [
+        "unbiased for persons as they are bounded",
+        "clipped into the public bounds, for persons as they are bounded",
+    ]
+    page = render(whole)
+    assert "Sum of amount, from 2 to 40 for a person" in page
+    assert "Mean of amount, from 2 to 40 for a person" in page
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "said"),
     [
@@ -204,6 +249,9 @@ def test_a_plan_file_says_the_same(tmp_path: Path) -> None:
         ("rows = 3", "rows = 0", "at least 1"),
         ("rows = 3", "row = 3", "rows"),
         ('"persons", "count"', '{ mean = "amount" }', "persons"),
+        ('"persons", "count"', '{ mean = "amount", per_person = [3, 0] }', "low must be below high"),
+        ('"persons", "count"', '{ sum = "amount", per_person = 3 }', "list"),
+        ('"persons", "count"', '"sum_per_person"', "is written { sum = 'column', per_person = [low, high] }"),
         ('group_by = ["shop"]', 'group_by = ["visitor"]', "Identifier"),
     ],
 )

@@ -9,7 +9,8 @@ a row adds the sensitivity follows without looking at any row.
 * `effects`: Effects of tables of counts: the interactions of exactly these groups, as whole numbers
 * `originals`: Sums that tell a prepared column from the column as recorded: what a clamp cuts off, and what is imputed
 * `pairs`: Sums over pairs of columns: of products, of the values or squares of one where the other is known, and of rows
-* `persons`: Totals over persons: how many there are in each cell, and their rows, each person with a weight that is bounded
+* `persons`: Totals over persons: how many there are in each cell, their rows and their values, each person with a bounded
+  weight
 * `products`: Sums over rows of a product of several columns, each to a power
 * `ranks`: The parts of quantiles: a tree of counts over the grid of a column; codes and intervals chosen by rank
 * `sums`: Sums over rows: of values, of their squares, and the squared distances of all pairs of rows
@@ -24,7 +25,7 @@ from discreet.cube.queries.counts import CountedRows, NonNullCount, NullCount, R
 from discreet.cube.queries.effects import EffectCounts
 from discreet.cube.queries.originals import Excess, ImputedSum
 from discreet.cube.queries.pairs import Factor, PairSum
-from discreet.cube.queries.persons import PersonTotal
+from discreet.cube.queries.persons import PersonQuery, PersonsKnown, PersonTotal, PersonValues, Weighed
 from discreet.cube.queries.products import ProductSum
 from discreet.cube.queries.ranks import LevelCounts, QuantileCodes, QuantileIntervals, around, join_public
 from discreet.cube.queries.sums import Dispersion, Squares, WeightedSum
@@ -44,7 +45,10 @@ __all__ = [
     "NullCount",
     "PairSum",
     "Part",
+    "PersonQuery",
     "PersonTotal",
+    "PersonValues",
+    "PersonsKnown",
     "ProductSum",
     "QuantileCodes",
     "QuantileIntervals",
@@ -55,6 +59,7 @@ __all__ = [
     "Squares",
     "TableCounts",
     "VectorSum",
+    "Weighed",
     "WeightedSum",
     "around",
     "join_public",

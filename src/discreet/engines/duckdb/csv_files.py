@@ -83,7 +83,7 @@ class _CsvEngine:
 
     def add_persons(self, scan: PersonScan) -> Cube:
         columns = list(scan.columns)
-        table = _with_points(STAGED, [axis.path for axis in scan.axes], self.header, self._formats[0].decimal, scan.person)
+        table = _with_points(STAGED, scan.paths, self.header, self._formats[0].decimal, scan.person)
         statement = person_rows_sql(LINES, table, self.header, scan)
         with self._database.cursor() as cursor:
             return add_persons_of_frames(cursor, statement, STAGED, self._frames(columns), scan)

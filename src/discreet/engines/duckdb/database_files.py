@@ -120,7 +120,7 @@ class _DuckdbFileEngine:
     def add_persons(self, scan: PersonScan) -> Cube:
         with _attach(self._database, self._path) as (cursor, file):
             statement = add_persons_sql(DUCKDB, self.table(file, scan.columns), self.header, scan)
-            return person_cube(cursor.execute(statement).fetchnumpy())
+            return person_cube(cursor.execute(statement).fetchnumpy(), scan)
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
         with _attach(self._database, self._path) as (cursor, file):

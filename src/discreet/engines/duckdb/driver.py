@@ -182,7 +182,7 @@ class _FrameEngine:
         statement = add_persons_sql(DUCKDB, STAGED, self.header, scan)
         with _hiding_errors(), self._database.cursor() as cursor:
             cursor.register(STAGED, self._frame)
-            return person_cube(cursor.execute(statement).fetchnumpy())
+            return person_cube(cursor.execute(statement).fetchnumpy(), scan)
 
     def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
         """A source that may give other rows each time it is read is read once, into memory."""

@@ -120,7 +120,7 @@ class _ParquetEngine:
         with self._database.cursor() as cursor:
             if apart:
                 cursor.register(_DAYS, days_of(self._paths, apart))
-            return person_cube(cursor.execute(statement).fetchnumpy())
+            return person_cube(cursor.execute(statement).fetchnumpy(), scan)
 
     def _count(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))

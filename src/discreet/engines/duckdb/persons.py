@@ -34,7 +34,7 @@ LINES = replace(DUCKDB, identity=_identity_of_lines)
 def add_persons_sql(dialect: Dialect, source: str, header: Header, scan: PersonScan) -> str:
     """One statement that gives what `person_totals_sql` gives, from the rows of a table expression."""
     parts = person_rows_sql(dialect, source, header, scan)
-    totals = person_totals_sql(_PARTS, scan)
+    totals = person_totals_sql(dialect, _PARTS, scan)
     return f"WITH {_PARTS} AS MATERIALIZED ({parts}) SELECT * FROM ({totals}) AS totals"
 
 
@@ -53,22 +53,26 @@ def add_persons_of_frames(cursor: Any, statement: str, staged: str, frames: Iter
     """
     table = f"discreet_{uuid4().hex}"
     try:
-        _collect(cursor, statement, staged, frames, table)
-        whole = f"SELECT p, cell, CAST(sum(n) AS BIGINT) AS n FROM {table} GROUP BY p, cell"
-        totals = person_totals_sql(_PARTS, scan)
+        _collect(cursor, statement, staged, frames, (table, len(scan.values)))
+        counts = ["n", *(f"n{j}" for j in range(len(scan.values)))]
+        added = [f"CAST(sum({name}) AS BIGINT) AS {name}" for name in counts]
+        added += [f"{LINES.wide(f'sum(s{j})')} AS s{j}" for j in range(len(scan.values))]
+        whole = f"SELECT p, cell, {', '.join(added)} FROM {table} GROUP BY p, cell"
+        totals = person_totals_sql(LINES, _PARTS, scan)
         answer = f"WITH {_PARTS} AS MATERIALIZED ({whole}) SELECT * FROM ({totals}) AS totals"
-        return person_cube(cursor.execute(answer).fetchnumpy())
+        return person_cube(cursor.execute(answer).fetchnumpy(), scan)
     finally:
         cursor.execute(f"DROP TABLE IF EXISTS {table}")
 
 
-def _collect(cursor: Any, statement: str, staged: str, frames: Iterable[Any], table: str) -> None:
-    """The rows of each person and cell, in the parts in which they come."""
-    made = False
+def _collect(cursor: Any, statement: str, staged: str, frames: Iterable[Any], into: tuple[str, int]) -> None:
+    """The rows of each person and cell, in the parts in which they come, go into a table for so many values."""
+    (table, values), made = into, False
     for frame in frames:
         cursor.register(staged, ArrowOnly(frame))
         cursor.execute(f"INSERT INTO {table} {statement}" if made else f"CREATE TEMP TABLE {table} AS {statement}")
         cursor.unregister(staged)
         made = True
     if not made:
-        cursor.execute(f"CREATE TEMP TABLE {table} (p BIGINT, cell BIGINT, n BIGINT)")
+        sums = "".join(f", n{j} BIGINT, s{j} BIGINT" for j in range(values))
+        cursor.execute(f"CREATE TEMP TABLE {table} (p BIGINT, cell BIGINT, n BIGINT{sums})")

@@ -132,7 +132,7 @@ class _RelationEngine:
     def add_persons(self, scan: PersonScan) -> Cube:
         with _reading():
             answer = _answer(self._relation, lambda name: add_persons_sql(DUCKDB, name, self.header, scan))
-        return person_cube({name: np.ma.getdata(values) for name, values in answer.items()})
+        return person_cube({name: np.ma.getdata(values) for name, values in answer.items()}, scan)
 
     def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
         """One statement reads the columns once and answers all scans; the connection spills what is too large for memory."""
