@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["canonical", "digest", "seal"]
+__all__ = ["canonical", "digest", "digest_of_members", "has_text_keys", "seal", "seal_bytes"]
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
@@ -18,20 +18,60 @@ def canonical(value: object) -> str:
 
 def digest(value: object) -> str:
     """SHA-256 of the canonical JSON text, in hexadecimal."""
-    return _sha256(canonical(value))
+    return _sha256([canonical(value)])
+
+
+def digest_of_members(body: Mapping[str, object]) -> str:
+    """`digest` of an object, written member by member: the encoder keeps every piece of what it writes until the end."""
+    return _sha256(_pieces(_members(body)))
 
 
 def seal(body: Mapping[str, object]) -> str:
     """The canonical JSON text of `body` with its digest as one more member, "digest"; each member is written once."""
-    members = {key: canonical(value) for key, value in body.items()}
-    members["digest"] = canonical(_sha256(_join(members)))
-    return _join(members)
+    return seal_bytes(body).decode("ascii")
 
 
-def _join(members: Mapping[str, str]) -> str:
-    """The canonical JSON text of an object whose members are canonical texts already."""
-    return "{" + ",".join(f"{canonical(name)}:{members[name]}" for name in sorted(members)) + "}"
+def seal_bytes(body: Mapping[str, object]) -> bytes:
+    """The same as bytes, with few copies of a large member in memory at once."""
+    members = _members(body)
+    members["digest"] = canonical(_sha256(_pieces(members)))
+    written = []
+    for name in sorted(members):
+        written += [b",", canonical(name).encode("ascii"), b":", members.pop(name).encode("ascii")]
+    return b"".join([b"{", *written[1:], b"}"])
 
 
-def _sha256(written: str) -> str:
-    return hashlib.sha256(written.encode("ascii")).hexdigest()
+def has_text_keys(value: object) -> bool:
+    """True if the names in all objects are texts: others would be sorted otherwise when they are read again."""
+    if isinstance(value, Mapping):
+        return all(isinstance(name, str) for name in value) and all(map(has_text_keys, value.values()))
+    if isinstance(value, list | tuple):
+        # Columns may have a million values: only what may hold an object is looked into.
+        return not any(issubclass(one, Mapping | list | tuple) for one in set(map(type, value))) or all(
+            map(has_text_keys, value)
+        )
+    return True
+
+
+def _members(body: Mapping[str, object]) -> dict[str, str]:
+    """The canonical text of each member, of a list element by element."""
+    return {
+        key: f"[{','.join(map(canonical, value))}]" if isinstance(value, list) else canonical(value)
+        for key, value in body.items()
+    }
+
+
+def _pieces(members: Mapping[str, str]) -> Iterator[str]:
+    """The canonical JSON text of an object whose members are canonical texts already, in pieces."""
+    yield "{"
+    for place, name in enumerate(sorted(members)):
+        yield f"{',' if place else ''}{canonical(name)}:"
+        yield members[name]
+    yield "}"
+
+
+def _sha256(pieces: Iterable[str]) -> str:
+    found = hashlib.sha256()
+    for piece in pieces:
+        found.update(piece.encode("ascii"))
+    return found.hexdigest()

@@ -33,6 +33,7 @@ __all__ = [
     "replaced",
     "replaced_in",
     "restore",
+    "times",
     "worst_replacement",
 ]
 
@@ -41,6 +42,7 @@ Axes = tuple[int, ...]
 Energies = tuple[tuple[Fraction, ...], ...]
 
 _MOST_REDUCED = 100_000
+_INSIDE = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +92,32 @@ def project(effects: Effects, part: Axes, measured: Integers) -> Integers:
 
 
 def compose(effects: Effects, table: Axes, projected: Mapping[Axes, Integers]) -> tuple[Integers, int]:
-    """The counts of a table, in the order of its axes, from its projected queries: numerators over a public denominator."""
+    """The counts of a table, in the order of its axes, from its projected queries: numerators over a public denominator.
+
+    They are int64 where none of the sums can leave it, else integers of Python.
+    """
     ascending = sorted(table)
     sizes = [effects.sizes[axis] for axis in ascending]
-    found: Integers = np.zeros(sizes, dtype=object)
-    for part in _subsets(_telling(effects.sizes, table)):
-        outside = prod(effects.sizes[axis] for axis in table if axis not in part)
+    parts = [*_subsets(_telling(effects.sizes, table))]
+    outside = {part: prod(effects.sizes[axis] for axis in table if axis not in part) for part in parts}
+    narrow = sum(outside[part] * _most(projected[part]) for part in parts) < _INSIDE
+    found: Integers = np.zeros(sizes, dtype=np.int64 if narrow else np.object_)
+    for part in parts:
         shape = [effects.sizes[axis] if axis in part else 1 for axis in ascending]
-        found = found + projected[part].astype(object).reshape(shape) * outside
-    return np.asarray(found, dtype=object).transpose([ascending.index(axis) for axis in table]), prod(sizes) ** 2
+        found += projected[part].astype(found.dtype, copy=False).reshape(shape) * outside[part]
+    return found.transpose([ascending.index(axis) for axis in table]), prod(sizes) ** 2
+
+
+def times(values: Integers, factor: int) -> Integers:
+    """The values times a positive factor: int64 where all of them fit, else integers of Python."""
+    if values.dtype == np.object_ and _most(values) < _INSIDE:
+        values = values.astype(np.int64)
+    return np.asarray((values if factor * _most(values) < _INSIDE else values.astype(np.object_)) * factor)
+
+
+def _most(values: Integers) -> int:
+    """The largest size of any of them."""
+    return max(int(values.max()), -int(values.min())) if values.size else 0
 
 
 def restore(effects: Effects, table: Axes, measured: Mapping[Axes, Integers]) -> tuple[Integers, int]:
@@ -200,7 +219,8 @@ def replaced_in(effects: Effects, part: Axes, changed: Axes) -> Fraction:
 def _centred(values: Integers, sizes: Sequence[int]) -> Integers:
     """n_i·I - J along each axis, in integers that cannot overflow."""
     found = np.asarray(values)
-    wide = found.dtype != object and int(np.abs(found).sum()) * 2 ** len(sizes) * prod(sizes) >= 1 << 62
+    # n·x - Σ x is at most 2n times the largest x.
+    wide = found.dtype != object and _most(found) * 2 ** len(sizes) * prod(sizes) >= _INSIDE
     return centred(found.astype(object) if wide else found, sizes)
 
 

@@ -20,6 +20,7 @@ from discreet.domain.schema import Schema
 from discreet.domain.steps import ROW_DRAWS, Resize, RowDraw, Step, TableFacts, Where, after, conditions_of, facts_of
 from discreet.errors import InternalError
 from discreet.exact.figures import plural
+from discreet.plan.covering import cover
 from discreet.plan.recorded import Request, needs_of_parts, path_called
 from discreet.statistics.base import Need, Statistic, groupings_of
 
@@ -38,6 +39,11 @@ __all__ = [
 
 JOINT_CELLS = 2**12
 """A joint cube of at most this many cells costs less than a scan for each statistic (benchmarks/bench_wide.py)."""
+
+_MANY = 64
+"""More tables than these share larger cubes: every scan reads and labels all rows (benchmarks/agreeing_tables.py)."""
+_SHARED_CELLS = 2**20
+"""Of such a cube, which has no more cells than the source has different rows: some tens of MB at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,7 +133,7 @@ def layout_of(request: Request) -> Layout:
     known = _gather(request)
     needs = _needs(request, known.paths)
     tied = _explain_tie(request, known)
-    components = [needs] if tied else _components(needs, known.paths)
+    components = [needs] if tied else _share(known, _components(needs, known.paths))
     scans = _pack(known, components)
     _require_the_joint_law(scans, tied)
     because = ""
@@ -207,10 +213,34 @@ def _components(needs: Sequence[Need], paths: Mapping[str, Path]) -> list[list[N
     found: list[list[Need]] = []
     for need in needs:
         drawn = {name for name in need.columns if paths[name].laws}
+        if not drawn:
+            found.append([need])
+            continue
         linked = [one for one in found if drawn & {name for other in one for name in other.columns}]
         found = [one for one in found if one not in linked]
         found.append([*(other for one in linked for other in one), need])
     return found
+
+
+def _share(known: _Known, components: list[list[Need]]) -> list[list[Need]]:
+    """Many tables without imputed columns in few components, each of one cube; the others as they are."""
+
+    def is_plain(component: Sequence[Need]) -> bool:
+        return (
+            len(component) == 1
+            and component[0].how == "groups"
+            and not any(known.paths[n].laws for n in component[0].columns)
+        )
+
+    tables = [component[0] for component in components if is_plain(component)]
+    if len(tables) <= _MANY:
+        return components
+    whole = _scan_for(known, tables)
+    sizes = {axis.called: axis_size(axis) for axis in whole.axes}
+    outer = prod(sizes[name] for name in known.outer)
+    inner = [frozenset(need.columns).difference(known.outer) for need in tables]
+    groups = cover(inner, sizes, max(1, _SHARED_CELLS // outer))
+    return [*([tables[place] for place in group] for group in groups), *(one for one in components if not is_plain(one))]
 
 
 def _pack(known: _Known, components: Iterable[Sequence[Need]]) -> list[Scan]:

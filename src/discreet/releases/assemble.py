@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -73,20 +74,23 @@ def answers_of(quote: Quote, line: Line, noisy: Noisy, cells: slice | None = Non
 def frames(quote: Quote, noisy: Noisy) -> list[Frame]:
     """The histograms and tables of counts, each with the groups of the request and then its own; no two of one name."""
     found: list[Frame] = []
+    taken: Counter[str] = Counter()
     for line in quote.lines:
         tables = line.recipe.tables(answers_of(quote, line, noisy))
         for table in tables:
             own = [group.column for group in table.groups] if len(tables) > 1 else []
-            name = _frame_name("_".join([line.statistic.name, *own]), [frame.name for frame in found])
+            name = _frame_name("_".join([line.statistic.name, *own]), taken)
             labels = _frame_labels(quote, table.groups)
             found.append(Frame(name, labels, Columns("count", table.counts), table.consistent, table.told))
     return found
 
 
-def _frame_name(name: str, taken: Sequence[str]) -> str:
-    """The name, with a number where it is taken."""
-    times = sum(other == name or other.startswith(f"{name}.") for other in taken)
-    return f"{name}.{times + 1}" if times else name
+def _frame_name(name: str, taken: Counter[str]) -> str:
+    """The name, with a number where it is taken. `taken` counts what begins so, up to any of its points."""
+    found = f"{name}.{taken[name] + 1}" if taken[name] else name
+    pieces = found.split(".")
+    taken.update(".".join(pieces[:end]) for end in range(1, len(pieces) + 1))
+    return found
 
 
 def _frame_labels(quote: Quote, groups: Sequence[Group]) -> list[LabelColumn]:

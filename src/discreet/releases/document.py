@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from discreet._version import __version__
 from discreet.domain.about import About
 from discreet.domain.words import one_line, release_card
 from discreet.errors import ArgumentError, printed
-from discreet.exact.canonical import digest, seal
+from discreet.exact.canonical import digest_of_members, has_text_keys, seal_bytes
 from discreet.exact.files import make_folder, replace_file
 from discreet.exact.given_paths import content_of, quote_path, reason, require_path
 from discreet.releases.files import TABLE, TableFile, collect_rows, copy_table, paths_of, problem_of, table_of
@@ -37,6 +37,8 @@ __all__ = ["FORMAT", "Release", "RowEstimate", "make_release"]
 
 FORMAT = 2
 """The newest version of the release file: 1 holds its table, 2 describes the files that do. Readers refuse what is newer."""
+
+Written = TypeVar("Written", str, bytes)
 
 _PARTS = ("name", "dataset", "guarantee", "columns")
 
@@ -67,11 +69,9 @@ class Release:
                 f"release: its format is {printed(found)}, but this version reads formats up to {FORMAT}; update discreet"
             )
         body = {key: value for key, value in document.items() if key != "digest"}
-        if document.get("digest") != _write(digest, body):
+        if document.get("digest") != _write(digest_of_members, body):
             raise ArgumentError("release: its digest does not match its content; it was changed after it was written")
-        missing = [key for key in _PARTS if key not in document]
-        if missing:
-            raise ArgumentError(f"release: has no '{missing[0]}'; it is not a document that discreet wrote")
+        _check_parts(document)
 
     def __reduce__(self) -> tuple[type[Release], tuple[bytes, Path | None, About | None]]:
         return Release, (self.payload, self.folder, self.texts)  # so that a pickle is checked like a file
@@ -343,7 +343,24 @@ class RowEstimate:
 def make_release(content: Mapping[str, Any]) -> Release:
     """The release of a complete public document without format, version and digest, which are added."""
     body = {"format": 2 if "table" in content else 1, "library": f"discreet {__version__}", **content}
-    return Release(_write(seal, body).encode("ascii"))
+    _check_parts(body)
+    if not has_text_keys(body):
+        raise ArgumentError("release: holds an object with a name that is not a text")
+    return _sealed(_write(seal_bytes, body))
+
+
+def _sealed(payload: bytes) -> Release:
+    """The release of a document that was sealed just now: reading it, only to find its digest right, takes as long again."""
+    release = object.__new__(Release)
+    for name, value in (("payload", payload), ("folder", None), ("texts", None)):
+        object.__setattr__(release, name, value)
+    return release
+
+
+def _check_parts(document: Mapping[str, Any]) -> None:
+    missing = [key for key in _PARTS if key not in document]
+    if missing:
+        raise ArgumentError(f"release: has no '{missing[0]}'; it is not a document that discreet wrote")
 
 
 @contextmanager
@@ -371,7 +388,7 @@ def _parse(payload: bytes) -> dict[str, Any]:
     return document
 
 
-def _write(write: Callable[[Mapping[str, Any]], str], body: Mapping[str, Any]) -> str:
+def _write(write: Callable[[Mapping[str, Any]], Written], body: Mapping[str, Any]) -> Written:
     try:
         return write(body)
     except ValueError:

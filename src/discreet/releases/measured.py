@@ -22,9 +22,10 @@ from discreet.noise.single.laws import DiscreteLaplace, Law, RoundedGaussian
 from discreet.quotes.quote import Line, Quote
 from discreet.releases.assemble import Noisy, answers_of
 from discreet.releases.document import Release
-from discreet.statistics.agreeing_tables import AgreeingRecipe, AgreeingTables, ends_of
+from discreet.statistics.agreeing_tables import AgreeingRecipe, AgreeingTables
 from discreet.statistics.counted import APART
-from discreet.statistics.effects import MeasuredEffect, cells_of, error_of
+from discreet.statistics.effects import MeasuredEffect, cells_of, errors_of
+from discreet.statistics.printed_cells import decimals_of, ends_of
 
 __all__ = ["Verified", "measured_json", "verify"]
 
@@ -59,6 +60,7 @@ def _block(quote: Quote, line: Line, recipe: AgreeingRecipe, noisy: Noisy) -> di
         "level": text(line.level),
         "axes": axes,
         "tables": [list(table) for table in recipe.axes],
+        "decimals": [decimals_of(half) for half in recipe.errors(answers.noises)],
         "effects": effects,
     }
 
@@ -137,10 +139,11 @@ def _verify(block: Mapping[str, Any], document: Mapping[str, Any]) -> tuple[int,
         effects, measured = _read(block, document["noise"])
         tables, level = [tuple(table) for table in block["tables"]], exact(block["level"], "level")
         values = cells_of(effects, tables, measured)
-        halves = [error_of(effects, table, measured, level) for table in tables]
+        halves = errors_of(effects, tables, measured, level)
+        decimals = block.get("decimals", [None] * len(tables))  # older documents have doubles
         found = [
-            _recompute([block["axes"][axis] for axis in table], frame, *one, half)
-            for table, frame, one, half in zip(tables, own, values, halves, strict=True)
+            _recompute([block["axes"][axis] for axis in table], frame, one, half, places)
+            for table, frame, one, half, places in zip(tables, own, values, halves, decimals, strict=True)
         ]
     sums = sum(_check(frame, *one) for frame, one in zip(own, found, strict=True))
     return len(tables), sum(len(frame["columns"][0]["values"]) for frame in own), sums
@@ -174,18 +177,22 @@ def _law(written: Mapping[str, str]) -> Law:
 
 
 def _recompute(
-    axes: Sequence[Mapping[str, Any]], frame: Mapping[str, Any], values: Integers, denominator: int, half: Fraction
+    axes: Sequence[Mapping[str, Any]],
+    frame: Mapping[str, Any],
+    cells: tuple[Integers, int],
+    half: Fraction,
+    decimals: int | None,
 ) -> tuple[dict[str, list[float]], Integers, int]:
     """The columns of a frame as they follow from its cells, and the numerators of these; 0 where nobody can be."""
     sizes, there = [len(axis["labels"][0]) for axis in axes], np.ix_(*(axis["alive"] for axis in axes))
     places, found = _places(axes, frame["columns"]), {}
-    for name, one in zip(("count", "count_low", "count_high"), ends_of(values, denominator, half), strict=True):
+    for name, one in zip(("count", "count_low", "count_high"), ends_of(*cells, half, decimals), strict=True):
         whole = np.zeros(sizes)
         whole[there] = one
         found[name] = whole.ravel()[places].tolist()
     every: Integers = np.zeros(sizes, dtype=np.object_)
-    every[there] = values
-    return found, every.ravel()[places], denominator
+    every[there] = cells[0]
+    return found, every.ravel()[places], cells[1]
 
 
 def _check(frame: Mapping[str, Any], found: Mapping[str, list[float]], values: Integers, denominator: int) -> int:

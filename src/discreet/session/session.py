@@ -314,8 +314,10 @@ class Session:
         there = {found.name: found for found in stored if found is not None}
         answers: list[Release | ReleaseFailed] = []
         for job in jobs:
-            answers.append(carry_out(workshop, job, there))
-            there |= {made.name: made for made in answers[-1:] if isinstance(made, Release)}
+            answer = carry_out(workshop, job, there)
+            answers.append(answer)
+            if isinstance(answer, Release):
+                there[job.order.name] = answer
         made = iter(answers)
         return [next(made) if found is None else found for found in stored]
 

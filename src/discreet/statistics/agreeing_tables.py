@@ -10,9 +10,7 @@ from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.cube.cells import Integers
 from discreet.cube.queries import EffectCounts, Query, RowCount, TableCounts
 from discreet.domain.groups import Bins, Group, group_labels, is_complete
 from discreet.domain.steps import TableFacts
@@ -36,14 +34,13 @@ from discreet.statistics.base import (
 from discreet.statistics.common import NoColumn, check_weight, title
 from discreet.statistics.count_tables import OwnTables, given_groupings, written_groupings
 from discreet.statistics.counted import ADD_UP, APART, PUBLISHED, PublicCells
-from discreet.statistics.effects import MeasuredEffect, cells_of, error_of, parts_of
+from discreet.statistics.effects import MeasuredEffect, cells_of, errors_of, parts_of
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.possible import Possible, count_value
+from discreet.statistics.printed_cells import decimals_of, ends_of
 from discreet.statistics.recipe import Answers, Counted, CountTable, GroupSize, Noises, Statements
 
 __all__ = ["AgreeingRecipe", "AgreeingTables", "agreeing_tables"]
-
-Floats = NDArray[np.float64]
 
 _PARTS = 1 << 24  # parts of the weight are whole multiples of 1 over this, for short fractions
 
@@ -234,7 +231,7 @@ class AgreeingRecipe:
     def errors(self, noises: Noises) -> list[Fraction]:
         """For each table a half-width of the noise in every cell that can have rows."""
         behind = self.noise_behind(noises)
-        return [error_of(self.effects, table, behind, noises.level) for table in self.axes]
+        return errors_of(self.effects, self.axes, behind, noises.level)
 
     def widest(self, noises: Noises, size: GroupSize) -> float:
         return self.error(noises, size.rows)
@@ -261,7 +258,7 @@ class AgreeingRecipe:
         ):
             there = np.ix_(*(self.alive[axis] for axis in table))
             numbers = [np.zeros(query.sizes) for _ in range(3)]
-            for whole, one in zip(numbers, ends_of(values, denominator, half), strict=True):
+            for whole, one in zip(numbers, ends_of(values, denominator, half, decimals_of(half)), strict=True):
                 whole[there] = one
             found.append(CountTable(query.groups, Estimate(*(one.ravel() for one in numbers)), None, told))
         return tuple(found)
@@ -288,15 +285,3 @@ class AgreeingRecipe:
 
     def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
         return {}
-
-
-def ends_of(values: Integers, denominator: int, half: Fraction) -> tuple[Floats, Floats, Floats]:
-    """The nearest doubles of the cells, and the ends of their intervals, outwards."""
-    near: Floats = (values / denominator).astype(np.float64)  # integers of Python: rounded once
-    if not half:
-        return near, near, near
-    width = float_up(half)
-    # The next double below the nearest one is below the value; one step more covers the rounding of the difference.
-    low = np.nextafter(np.nextafter(near, -np.inf) - width, -np.inf)
-    high = np.nextafter(np.nextafter(near, np.inf) + width, np.inf)
-    return near, low, high

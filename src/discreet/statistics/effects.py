@@ -11,14 +11,12 @@ from fractions import Fraction
 from itertools import chain, combinations, product
 from math import prod
 
-import numpy as np
-
 from discreet.cube.cells import Integers
-from discreet.mechanisms.effects import Axes, Effects, compose, project
-from discreet.noise.single.laws import Law
-from discreet.noise.single.weighted import Weighted, half_width_of_weighted
+from discreet.mechanisms.effects import Axes, Effects, compose, project, times
+from discreet.noise.single.laws import Law, RoundedGaussian
+from discreet.noise.single.weighted import Weighted, half_width_of_rounded, half_width_of_weighted
 
-__all__ = ["MeasuredEffect", "cells_of", "error_of", "parts_of", "weights_of_cells"]
+__all__ = ["MeasuredEffect", "cells_of", "errors_of", "parts_of", "weights_of_cells"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,13 +48,35 @@ def cells_of(effects: Effects, tables: Sequence[Axes], measured: Measured) -> li
     for part in dict.fromkeys(chain.from_iterable(parts_of(effects, one) for one in tables)):
         one = measured[part]
         if one.values is not None:
-            projected[part] = project(effects, part, one.values.astype(np.object_) * (common // one.times))
+            projected[part] = project(effects, part, times(one.values, common // one.times))
     return [(values, denominator * common) for values, denominator in (compose(effects, one, projected) for one in tables)]
 
 
-def error_of(effects: Effects, table: Axes, measured: Measured, level: Fraction) -> Fraction:
-    """A half-width that the noise of each cell of a table is within, with at least this probability; 0 without noise."""
-    return half_width_of_weighted(weights_of_cells(effects, table, measured), level)
+def errors_of(effects: Effects, tables: Sequence[Axes], measured: Measured, level: Fraction) -> list[Fraction]:
+    """For each table a half-width that the noise of each cell is within, with at least this probability; 0 without noise."""
+    if not all(one.law is None or isinstance(one.law, RoundedGaussian) for one in measured.values()):
+        return [half_width_of_weighted(weights_of_cells(effects, one, measured), level) for one in tables]
+    spreads = _spreads(effects, measured)
+    found = []
+    for table in tables:
+        noisy = [spreads[part] for part in parts_of(effects, table) if part in spreads]
+        scale = prod(effects.sizes[axis] for axis in table) ** 2
+        variance, squares = (sum((one[place] for one in noisy), Fraction(0)) / scale for place in (0, 1))
+        found.append(half_width_of_rounded(variance, squares, level))
+    return found
+
+
+def _spreads(effects: Effects, measured: Measured) -> dict[Axes, tuple[Fraction, Fraction]]:
+    """For each noisy effect σ²·Σ c² and Σ c² in a cell of a table, but for the cells of that table squared.
+
+    The weights of `weights_of_cells` are a row of a projector over times · cells, and its squared length is the energy.
+    """
+    found = {}
+    for part, one in measured.items():
+        if isinstance(one.law, RoundedGaussian):
+            squares = effects.energy(part) / one.times**2
+            found[part] = one.law.sigma2 * squares, squares
+    return found
 
 
 def weights_of_cells(effects: Effects, table: Axes, measured: Measured) -> tuple[Weighted, ...]:

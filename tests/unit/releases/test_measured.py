@@ -12,7 +12,9 @@ from tests.builders import run, session_over
 
 import discreet as dp
 from discreet.releases.document import make_release
-from discreet.releases.measured import Verified
+from discreet.releases.measured import Verified, _read
+from discreet.statistics.effects import cells_of, errors_of
+from discreet.statistics.printed_cells import ends_of
 
 SCHEMA = dp.Schema(a=dp.Category(["x", "y", "z"]), b=dp.Category(["p", "q"]), v=dp.Number(0, 9))
 ROWS = list(product(["x", "y", None], ["p", "q"], [0, 4, 9])) * 5
@@ -146,3 +148,20 @@ def test_what_cannot_agree_is_refused(make, told):
 
 def table():
     return dp.Table(SCHEMA, dp.AddRemove())
+
+
+def test_a_document_with_ends_in_doubles_is_verified_too():
+    """Ends were any doubles before they were decimals."""
+    document = released().document
+    (block,), frames = document["measured"], document["frames"]
+    assert block.pop("decimals") == [3, 3, 3]
+    with pytest.raises(dp.ArgumentError, match="does not follow"):
+        dp.verify(make_release({key: value for key, value in document.items() if key != "digest"}))
+    effects, measured = _read(block, document["noise"])
+    tables = [tuple(table) for table in block["tables"]]
+    halves = errors_of(effects, tables, measured, Fraction(block["level"]))
+    for frame, cells, half in zip(frames, cells_of(effects, tables, measured), halves, strict=True):
+        columns = {one["name"]: one for one in frame["columns"]}
+        for name, one in zip(("count", "count_low", "count_high"), ends_of(*cells, half, None), strict=True):
+            columns[name]["values"] = one.ravel().tolist()
+    assert dp.verify(make_release({key: value for key, value in document.items() if key != "digest"})).tables == 3

@@ -234,7 +234,7 @@ def _tells_apart(axis: KeyAxis, group: Group) -> bool:
 
 def counts_in_places(place: Codes, width: int, cube: Cube, brought: Scan, cells: Codes) -> Codes:
     """The rows of every cell of the release by their place: int64, shape (cells, width); rows of place -1 are in none."""
-    counts = np.zeros((brought.cells, width), dtype=np.int64)
+    counts = np.zeros(brought.cells * width, dtype=np.int64)
     inside = (cells >= 0) & (place >= 0)
-    np.add.at(counts, (cells[inside], place[inside]), cube.rows[inside])
-    return counts
+    np.add.at(counts, cells[inside] * width + place[inside], cube.rows[inside])  # one index costs much less than two
+    return counts.reshape(brought.cells, width)

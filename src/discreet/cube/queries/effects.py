@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import Any
@@ -130,8 +131,13 @@ class EffectCounts:
         if not free:
             return 0, 0
         same = prod(2 * (size - 1) for group, size in groups if group.column in kept)
-        l1 = max(_l1_apart(some, free) for some in product((False, True), repeat=len(free)))
-        return self.times * same * l1, 2 * self._alone[1] // (min(free) - 1) * min(free)
+        return self.times * same * _most_apart(tuple(sorted(free))), 2 * self._alone[1] // (min(free) - 1) * min(free)
+
+
+@lru_cache(maxsize=4096)
+def _most_apart(sizes: tuple[int, ...]) -> int:
+    """The largest ‖⊗u - ⊗v‖₁ of two rows that may differ in groups of these sizes."""
+    return max(_l1_apart(some, sizes) for some in product((False, True), repeat=len(sizes)))
 
 
 def _l1_apart(differ: Sequence[bool], sizes: Sequence[int]) -> int:

@@ -18,7 +18,7 @@ from discreet.exact.balls import ball, enclose, upper_rational
 from discreet.exact.numbers import float_down, float_up, sqrt_up
 from discreet.noise.single.laws import DiscreteLaplace, Law, RoundedGaussian
 
-__all__ = ["Weighted", "half_width_of_weighted", "variance_of_weighted"]
+__all__ = ["Weighted", "half_width_of_rounded", "half_width_of_weighted", "variance_of_weighted"]
 
 _ROUNDING = Fraction(1, 1000)  # of the probability of a miss, for what rounding adds
 _UP = 1 + 1e-9  # covers the rounding of a few thousand operations, none of which cancels
@@ -65,7 +65,12 @@ def half_width_of_weighted(parts: Sequence[Weighted], level: Fraction) -> Fracti
 
 def _normal(parts: Sequence[Weighted], beyond: Fraction) -> Fraction:
     variance = sum((one.law.sigma2 * one.squares for one in parts if isinstance(one.law, RoundedGaussian)), Fraction(0))
-    squares = sum((one.squares for one in parts), Fraction(0))
+    return half_width_of_rounded(variance, sum((one.squares for one in parts), Fraction(0)), 1 - beyond)
+
+
+def half_width_of_rounded(variance: Fraction, squares: Fraction, level: Fraction) -> Fraction:
+    """`half_width_of_weighted` of rounded Gaussians with Σ c² σ² = variance and Σ c² = squares."""
+    beyond = 1 - level
     rounding = beyond * _ROUNDING
     return sqrt_up(variance) * _normal_quantile(beyond - rounding) + sqrt_up(squares * _log_up(2 / rounding) / 2)
 

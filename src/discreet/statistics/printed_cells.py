@@ -1,0 +1,74 @@
+"""The cells of tables from effects as a document prints them: doubles, and ends in decimals that suit their noise."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.cube.cells import Integers
+from discreet.exact.numbers import float_up
+
+__all__ = ["decimals_of", "ends_of"]
+
+Floats = NDArray[np.float64]
+Ends = tuple[Floats, Floats, Floats]
+
+_STEPS = 2000  # of the last decimal are in a half-width, at least: outward rounding widens it by 0.101 % at most
+_WHOLE = 1 << 53  # smaller integers are doubles
+_MOST_UNITS = 1 << 47  # a double is then nearer to each decimal than 1/64 of its last place
+
+
+def decimals_of(half: Fraction) -> int | None:
+    """How many decimals the ends of intervals of this half-width are printed with; None where there is no noise."""
+    if not half:
+        return None
+    return next(decimals for decimals in range(1000) if half * 10**decimals >= _STEPS)
+
+
+def ends_of(values: Integers, denominator: int, half: Fraction, decimals: int | None) -> Ends:
+    """The doubles next to the cells, and the ends of their intervals, outwards; in decimals, or any doubles for None.
+
+    Args:
+        values: numerators.
+        denominator: of all of them.
+        half: the half-width of the intervals.
+        decimals: of the ends.
+    """
+    near = _nearest(values, denominator)
+    if not half:
+        return near, near, near
+    found = None if decimals is None else _in_decimals(values, denominator, half, decimals)
+    return near, *(_around(near, half) if found is None else found)
+
+
+def _nearest(values: Integers, denominator: int) -> Floats:
+    """Numerators and denominators that are doubles are divided with one rounding, as Python divides any integers."""
+    largest = max(denominator, int(values.max()), -int(values.min())) if values.size else denominator
+    divided: NDArray[Any] = (values if largest < _WHOLE else values.astype(np.object_)) / denominator
+    return divided.astype(np.float64)
+
+
+def _in_decimals(values: Integers, denominator: int, half: Fraction, decimals: int) -> tuple[Floats, Floats] | None:
+    """The ends in decimals; None where doubles are too coarse for them."""
+    unit = 10**decimals
+    if values.dtype != np.object_ and denominator * unit >= 1 << 62:
+        values = values.astype(np.object_)
+    whole = values // denominator
+    if values.size and max(int(whole.max()), -int(whole.min())) * unit + half * unit + 2 >= _MOST_UNITS:
+        return None
+    below: NDArray[np.int64] = (whole * unit + (values - whole * denominator) * unit // denominator).astype(np.int64)
+    # 1/64 covers the distance from a decimal to its double: low ≤ value - half, and value + half ≤ high.
+    width = ceil(half * unit + Fraction(1, 64))
+    return (below - width) / unit, (below + 1 + width) / unit
+
+
+def _around(near: Floats, half: Fraction) -> tuple[Floats, Floats]:
+    width = float_up(half)
+    # The next double below the nearest one is below the value; one step more covers the rounding of the difference.
+    low = np.nextafter(np.nextafter(near, -np.inf) - width, -np.inf)
+    high = np.nextafter(np.nextafter(near, np.inf) + width, np.inf)
+    return low, high
