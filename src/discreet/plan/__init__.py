@@ -1,5 +1,6 @@
 """A request on a prepared table: the table with its steps, the plan, its layout of scans and its sizes.
 
+* `covering`: Few sets of columns for many wanted ones, each with a bounded number of cells
 * `families`: Columns of one family in one request: each of them is the same public function of a cell of the source, or it
   is refused
 * `layout`: The scans of a request: the cubes that the engine fills for it, with their keys and sums

@@ -50,6 +50,8 @@
   normal
 * `possible`: The values that are possible for a statistic, whatever the rows are: from a release document, so that anyone
   can tell
+* `printed_cells`: The cells of tables from effects as a document prints them: doubles, and ends in decimals that suit their
+  noise
 * `principal_components`: The principal components of several columns, from the noisy matrix of their covariances
 * `quantile`: Quantiles of a column, and the median: values chosen by their rank, intervals from the noisy counts of a
   tree
