@@ -76,7 +76,7 @@ class Correlations:
     view: ClassVar = CLIPPED
     possible: ClassVar[Possible] = staticmethod(fix_bounds(-1, 1))
     counts: ClassVar = False
-    reads: ClassVar[Reads] = ManyNumbers(varying=True)
+    reads: ClassVar[Reads] = ManyNumbers()
     shape: ClassVar[Shape] = NamedParts(_pairs, number_of_moments)
     completed: ClassVar[tuple[Completed, ...]] = ()
     extended: ClassVar[tuple[Extended, ...]] = ()

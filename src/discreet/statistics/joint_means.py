@@ -83,7 +83,7 @@ class Means:
     view: ClassVar = CLIPPED
     possible: ClassVar[Possible] = staticmethod(_possible)
     counts: ClassVar = False
-    reads: ClassVar[Reads] = ManyNumbers(varying=False)
+    reads: ClassVar[Reads] = ManyNumbers()
     shape: ClassVar[Shape] = NamedParts(_parts, lambda one: len(_parts(one)))
     completed: ClassVar[tuple[Completed, ...]] = ()
     extended: ClassVar[tuple[Extended, ...]] = ()

@@ -59,13 +59,7 @@ def written_columns(value: Written) -> Sequence[Any]:
 
 @dataclass(frozen=True, slots=True)
 class ManyNumbers:
-    """Several columns of numbers, of which the cube brings all combinations of codes; a kind has them in `names`.
-
-    Args:
-        varying: whether a column must have more than one value.
-    """
-
-    varying: bool
+    """Several columns of numbers, of which the cube brings all combinations of codes; a kind has them in `names`."""
 
     def columns(self, one: Statistic) -> tuple[str, ...]:
         kind: Any = one.kind
@@ -78,8 +72,10 @@ class ManyNumbers:
             known, _ = number_of(facts, column)
             if known.nullable and not one.skip_nulls:
                 raise PlanError(f"{one.kind.word}(): '{column}' can be null; impute it first, or ask for nulls=\"skip\"")
-            if self.varying and known.low == known.high:
-                raise PlanError(f"{one.kind.word}(): '{column}' has a single value, so that nothing varies with it")
+            if known.low == known.high:
+                raise PlanError(
+                    f"{one.kind.word}(): '{column}' has a single value, so that nothing varies with it; leave it out"
+                )
 
     def needs(self, one: Statistic) -> tuple[Need, ...]:
         return (Need("codes", self.columns(one)),)

@@ -115,7 +115,7 @@ class PrincipalComponents:
     view: ClassVar = CLIPPED
     possible: ClassVar[Possible] = staticmethod(_possible)
     counts: ClassVar = False
-    reads: ClassVar[Reads] = ManyNumbers(varying=True)
+    reads: ClassVar[Reads] = ManyNumbers()
     shape: ClassVar[Shape] = NamedParts(_parts, number_of_moments, lambda one: {"k": _of(one).k})
     completed: ClassVar[tuple[Completed, ...]] = ()
     extended: ClassVar[tuple[Extended, ...]] = ()

@@ -140,6 +140,7 @@ def test_its_form_and_refusals(tmp_path: Any) -> None:
         (lambda: dp.means(["v"]), "must name 2 to 20 columns"),
         (lambda: dp.means(["v", "count"]), "rename it"),
         (lambda: dp.Table(SCHEMA, dp.AddRemove()).agg(dp.means(["v", "w"])), "can be null"),
+        (lambda: dp.Table(SCHEMA, dp.AddRemove()).clamp({"w": (1, 1)}).agg(ASKED), "'w' has a single value"),
     ]:
         with pytest.raises(PlanError, match=said):
             make()

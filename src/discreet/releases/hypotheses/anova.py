@@ -13,7 +13,7 @@ from discreet.releases.derived.linear import Cell, Linear
 from discreet.releases.derived.operands import Key, Numbers, label_of, numbers
 from discreet.releases.derived.reading import bounds_of, outputs_of
 from discreet.releases.document import Release
-from discreet.releases.hypotheses.crossed import check_labels, check_rows
+from discreet.releases.hypotheses.crossed import check_facts, check_labels, check_rows
 from discreet.releases.hypotheses.means import check_deviation, count_of_column, group_column, sum_line
 from discreet.releases.hypotheses.one_variance import NOISES, OneVariance, Sample
 from discreet.releases.hypotheses.result import Tested, rounded_up
@@ -73,6 +73,7 @@ def test_anova(
     read = [numbers(release, one, at=at) for one in (total, counted, spread) if one is not None]
     scale = _Scale(bounds, None if spread is None else _noise_of_squares(release, line["column"]))
     keys = _check_groups(read[0], groups, name)
+    check_facts(release, [name, *(at or {})])
     found = OneVariance(
         [scale.sample(read, key, place) for place, key in enumerate(keys)],
         float(scale.reach),

@@ -5,7 +5,7 @@ Only what the document says is used, so that a test works on a file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ __all__ = [
     "ROWS",
     "Cells",
     "Margins",
+    "check_facts",
     "check_labels",
     "check_rows",
     "count_column",
@@ -133,6 +134,25 @@ def check_rows(release: Release) -> None:
             f"release '{release.document['name']}': a person may have several rows, which are not independent; "
             "release counts of a table with one row for each person"
         )
+
+
+def check_facts(release: Release, *given: Collection[str]) -> None:
+    """Each exact fact beside the release is about columns whose values the test takes as given, one of these lists of them.
+
+    Exact facts decide in which cells there is noise, and how much. So the noise is independent of what is tested only where
+    they say nothing of it (theorem T0 of docs/proofs/tests.md). What everyone knows is not among them.
+
+    Raises:
+        ArgumentError: another fact.
+    """
+    parts = [] if release.document["invariants"] is None else release.document["invariants"]["totals"]["parts"]
+    for part in parts:
+        if not any(set(part["columns"]) <= {*names} for names in given):
+            raise ArgumentError(
+                f"release '{release.document['name']}': its noise depends on the exact facts about "
+                f"{', '.join(part['columns'])}, which tell more than the test takes as given; release the statistics from a "
+                "data set without these facts"
+            )
 
 
 def check_labels(given: object, argument: str) -> None:

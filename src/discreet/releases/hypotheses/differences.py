@@ -10,7 +10,15 @@ from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.releases.derived.linear import Linear, constant
 from discreet.releases.derived.operands import Key, label_of
 from discreet.releases.document import Release
-from discreet.releases.hypotheses.crossed import Cells, Margins, check_labels, independent_laws, margins_of, read_cells
+from discreet.releases.hypotheses.crossed import (
+    Cells,
+    Margins,
+    check_facts,
+    check_labels,
+    independent_laws,
+    margins_of,
+    read_cells,
+)
 from discreet.releases.hypotheses.independence import (
     check_alternative,
     test_beside_one,
@@ -64,6 +72,7 @@ def test_difference(
     laws = None if two is None else independent_laws(two)
     beside_groups = one_margin_of(release.document, cells)
     if two is not None and laws is not None:
+        check_facts(release, *([name, *(at or {})] for name in cells.names))
         found = test_counts(two, Margins(None, None, None, rows_first=True), laws, alternative)
     elif beside_groups is not None and not beside_groups.turned:
         found = _beside_groups(cells, beside_groups, (pair, label), alternative)

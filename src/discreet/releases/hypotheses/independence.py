@@ -12,7 +12,15 @@ from discreet.errors import ArgumentError, printed
 from discreet.noise.bits import Bits, system_bits
 from discreet.noise.single.laws import Law
 from discreet.releases.document import Release
-from discreet.releases.hypotheses.crossed import ROWS, Cells, Margins, independent_laws, margins_of, read_cells
+from discreet.releases.hypotheses.crossed import (
+    ROWS,
+    Cells,
+    Margins,
+    check_facts,
+    independent_laws,
+    margins_of,
+    read_cells,
+)
 from discreet.releases.hypotheses.estimated_margins import Association, Part
 from discreet.releases.hypotheses.given_margins import Corner, drawn_p_value, largest_association
 from discreet.releases.hypotheses.lattices import MarginNoise, read_noise
@@ -79,6 +87,7 @@ def test_independence(
             f"{_MOST_CELLS} cells"
         )
     if laws is not None:
+        check_facts(release, *([name, *(at or {})] for name in cells.names))
         return test_counts(cells, margins, laws, alternative)
     return _with_margins(release, cells, margins, alternative, draws)
 

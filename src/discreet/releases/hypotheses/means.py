@@ -14,7 +14,7 @@ from discreet.releases.derived.operands import Key, Numbers, numbers
 from discreet.releases.derived.reading import bounds_of, outputs_of
 from discreet.releases.document import Release
 from discreet.releases.hypotheses.bounded_means import MOMENTS, Group, MeansApart
-from discreet.releases.hypotheses.crossed import check_labels, check_rows
+from discreet.releases.hypotheses.crossed import check_facts, check_labels, check_rows
 from discreet.releases.hypotheses.independence import check_alternative
 from discreet.releases.hypotheses.result import Tested, rounded_up
 from discreet.releases.hypotheses.search import smallest_rejected
@@ -64,6 +64,7 @@ def test_means(
     sums, counts = (_numbers(release, one, name, at) for one in (total, counted))
     groups = {key: Group(_linear(sums, key), _linear(counts, key)) for key in sums.cells if key != (None,)}
     _check_groups(groups, name, alternative)
+    check_facts(release, [name, *(at or {})])
     bounds = bounds_of(release.document, line)
     if bounds is None:
         raise ArgumentError(f"total={printed(total)}: the bounds of {column} are not known from the release")

@@ -15,7 +15,7 @@ from discreet.noise.single.laws import Law
 from discreet.releases.derived.linear import Linear
 from discreet.releases.derived.operands import Key, label_of, numbers
 from discreet.releases.document import Release
-from discreet.releases.hypotheses.crossed import ROWS, check_labels, check_rows, count_column, read_cells
+from discreet.releases.hypotheses.crossed import ROWS, check_facts, check_labels, check_rows, count_column, read_cells
 from discreet.releases.hypotheses.estimated_margins import Part, moved_count, tail_probabilities
 from discreet.releases.hypotheses.given_margins import at_least
 from discreet.releases.hypotheses.independence import check_alternative
@@ -176,6 +176,7 @@ def _counted(release: Release, of: Mapping[str, object], statistic: str | None, 
         raise ArgumentError(f"of={', '.join(map(str, wanted))}: is not a group of the release{hint}")
     inside = _part(release, [cells[wanted]])
     others = [cell for key, cell in cells.items() if key != wanted and None not in key]
+    check_facts(release, [*(at or {})])
     named = " and ".join(f"{name} = {label}" for name, label in zip(of, wanted, strict=True)) or f"rows of {chosen}"
     return _Counted(inside, _part(release, others) if others else None, named, found.source)
 

@@ -236,3 +236,27 @@ def test_every_cell_that_is_tried_takes_its_share_of_the_level(monkeypatch):
     found = dp.test_independence(released("sex", "area"))
     assert found.details["cells"] == 3
     assert 0.012 <= found.p_value < 0.0121
+
+
+def test_facts_that_decide_where_there_is_noise_must_be_about_what_is_given():
+    """A level that nobody has by an exact fact has no noise: then the noise tells of the rows, and its law is another."""
+    sums = [dp.sum("age", nulls="skip"), dp.count("age"), dp.count()]
+
+    def beside(exact, statistics=sums[2:]):
+        by = ("sex", "ill") if len(statistics) == 1 else ("sex",)
+        return released(*by, exact=exact, steps=lambda table: table.where({"age": (0, 50)}), statistics=statistics)
+
+    given = beside(dp.Occupied("sex"))
+    assert 0 < dp.test_independence(given).p_value <= 1
+    assert 0 < dp.test_proportion(given, "0.7", of={"ill": "yes"}, at={"sex": "f"}).p_value <= 1
+    told = beside(dp.Occupied("sex", "ill"))
+    for refused in (
+        lambda: dp.test_independence(told),
+        lambda: dp.test_independence(beside(dp.Occupied("area"))),
+        lambda: dp.test_difference(told, {"ill": "yes"}, by="sex"),
+        lambda: dp.test_proportion(given, "0.5", of={"sex": "f"}, at={"ill": "yes"}),
+        lambda: dp.test_means(beside(dp.Occupied("age"), sums[:2]), "sum_age"),
+        lambda: dp.test_anova(beside(dp.Occupied("area"), [*sums[:2], dp.variance("age", nulls="skip")]), "sum_age"),
+    ):
+        with pytest.raises(dp.ArgumentError, match="depends on the exact facts about"):
+            refused()
