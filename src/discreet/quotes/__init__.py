@@ -20,6 +20,7 @@
 * `persons`: One person as the difference of two tables: the change of totals over persons, and the weights that fit a
   guarantee
 * `primitives`: From statistics to the primitive integer queries behind them: the facts that recipes use, and the weights
+* `public_ranges`: The published ranges of the counts of a request
 * `public_sums`: The public facts about the counts of a request: sums of cells that are known exactly, and upper bounds
 * `quote`: The cost of a request and its expected errors, in values and in words
 * `row_numbers`: The n of a resize, where the number of rows is private: from a range of it that is public or released

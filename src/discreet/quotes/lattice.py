@@ -24,7 +24,7 @@ from discreet.totals.known_counts import atoms_of_known_counts
 from discreet.totals.statements import TotalsStatement, has_ranges
 from discreet.totals.structure import Blocks, Kernel, Structure, Table, Tables
 
-__all__ = ["PublishedCounts", "find_held_cells", "find_known_counts", "joint_places", "structure_of"]
+__all__ = ["PublishedCounts", "components_of_places", "find_held_cells", "find_known_counts", "joint_places", "structure_of"]
 
 _MOST_EQUATION_CELLS = 1000
 _MOST_PLACES, _MOST_CELLS_AT_PLACES = 512, 20_000
@@ -155,7 +155,7 @@ def _blocks(
     seen = alive & (place >= 0)
     pairs = np.unique(np.stack([atoms[seen], place[seen]]), axis=1)
     atom_count, place_count = int(atoms.max()) + 1, prod(view.grouped[name] for name in columns)
-    block_of_place = _components(pairs, atom_count, place_count)
+    block_of_place = components_of_places(pairs, atom_count, place_count)
     block_of_atom = np.full(atom_count, -1, dtype=np.int64)
     block_of_atom[pairs[0]] = block_of_place[pairs[1]]
     if (block_of_atom[np.unique(atoms[alive & (place < 0)])] >= 0).any():
@@ -176,8 +176,11 @@ def _blocks(
     return Blocks(view.cells, rows[order].ravel(), sizes.astype(np.int64), totals)
 
 
-def _components(pairs: NDArray[np.int64], atoms: int, places: int) -> NDArray[np.int64]:
-    """For each place the number of its connected component among atoms and places, -1 for a place without atoms."""
+def components_of_places(pairs: NDArray[np.int64], atoms: int, places: int) -> NDArray[np.int64]:
+    """For each place the number of its connected component among atoms and places, -1 for a place without atoms.
+
+    `pairs` has the atom and the place of each pair that meets, shape (2, pairs).
+    """
     number = np.full(places, -1, dtype=np.int64)
     used = np.unique(pairs[1])
     if len(np.unique(pairs[0])) == pairs.shape[1]:  # every atom is in one place: the places are the blocks

@@ -1,4 +1,4 @@
-"""The public sums of the counts of a request: which sums of cells are known exactly, and which have a known maximum.
+"""The public sums of the counts of a request: which sums of cells are known exactly, which have a known maximum or range.
 
 From these a reader can make a table of counts that has the sums; see `views`. Nothing here depends on a row.
 """
@@ -18,6 +18,7 @@ from discreet.domain.groups import Group, group_labels, is_complete
 from discreet.domain.steps import conditions_of
 from discreet.errors import PlanError
 from discreet.plan.plan import Plan
+from discreet.quotes.public_ranges import Ranges, ranges_of_counts
 from discreet.quotes.space import space_of
 from discreet.quotes.view import counts_every_row
 from discreet.statistics.base import Statistic
@@ -33,14 +34,19 @@ Sums = tuple[NDArray[np.int64] | None, NDArray[np.int64]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublicSums:
-    """Sums of the counts of cells: the `exact` ones, and in `most` the sums that can be at most this large."""
+    """Sums of the counts of cells: the `exact` ones, and in `most` the sums that can be at most this large.
+
+    `ranges` are sums of which a range is published.
+    """
 
     exact: tuple[Sums, ...]
     most: tuple[Sums, ...]
+    ranges: tuple[Ranges, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """As a release document holds them."""
-        return {"known_sums": _json(self.exact), "known_most": _json(self.most)}
+        known = {"known_sums": _json(self.exact), "known_most": _json(self.most)}
+        return {**known, "known_ranges": [one.to_json() for one in self.ranges]} if self.ranges else known
 
 
 def _json(sums: Sequence[Sums]) -> list[dict[str, Any]]:
@@ -52,16 +58,16 @@ def sums_of_counts(plan: Plan, exact_totals: ExactTotals | None) -> PublicSums:
 
     Rows that a condition drops are in no cell: without the conditions the sums are at least as large.
     """
-    exact = _exact(plan, exact_totals)
+    exact, ranges = _exact(plan, exact_totals), ranges_of_counts(plan, exact_totals)
     if counts_every_row(plan):
-        return PublicSums(exact, ())
+        return PublicSums(exact, (), ranges)
     most: tuple[Sums, ...] = ()
     with suppress(PlanError):  # what cannot be asked has no sums that are worked out
         conditions = conditions_of(plan.steps)
         steps = tuple(step for step in plan.steps if step not in conditions)
         most = _exact(replace(plan, steps=steps), exact_totals)
     rows = _rows(plan)
-    return PublicSums(exact, most if rows is None else _merge(most, (rows,)))
+    return PublicSums(exact, most if rows is None else _merge(most, (rows,)), ranges)
 
 
 def sums_of_frame(plan: Plan, exact_totals: ExactTotals | None, groups: tuple[Group, ...]) -> PublicSums:
@@ -71,15 +77,17 @@ def sums_of_frame(plan: Plan, exact_totals: ExactTotals | None, groups: tuple[Gr
     width = prod(len(group_labels(group, facts)) for group in groups)
     exact, most = _repeat(outer.exact, width), _repeat(outer.most, width)
     # A cell of the request is the sum of its cells in the frame if every row is in one of the groups of the frame.
-    if not all(is_complete(group, facts) for group in groups):
+    complete = all(is_complete(group, facts) for group in groups)
+    if not complete:
         exact, most = (), _merge(exact, most)
+    ranges = tuple(filter(None, (one.repeated(width, complete=complete) for one in outer.ranges)))
     inner = PublicSums((), ())
     with suppress(PlanError):  # there may be no request with these cells: a column may be grouped and cut into bins at once
         longest = max(len(group.column) for group in (*plan.group_by, *groups))
         counted = Statistic(Count(), None, "n" * (longest + 1))  # no column is called like that
         whole = replace(plan, group_by=(*plan.group_by, *groups), statistics=(counted,))
         inner = sums_of_counts(whole, exact_totals)
-    return PublicSums(_merge(inner.exact, exact), _merge(inner.most, most))
+    return PublicSums(_merge(inner.exact, exact), _merge(inner.most, most), inner.ranges or ranges)
 
 
 def show_sums(sums: PublicSums, shown: NDArray[np.bool_], hidden: NDArray[np.bool_]) -> PublicSums:
@@ -104,7 +112,7 @@ def show_sums(sums: PublicSums, shown: NDArray[np.bool_], hidden: NDArray[np.boo
         if not touched.all():
             exact.append((_only(of, ~touched)[shown], totals[~touched]))
         most.append((None if labels is None else _only(of, touched)[shown], totals[touched]))
-    return PublicSums(tuple(exact), tuple(most))
+    return PublicSums(tuple(exact), tuple(most), tuple(filter(None, (one.among(shown, hidden) for one in sums.ranges))))
 
 
 def _only(labels: NDArray[np.int64], groups: NDArray[np.bool_]) -> NDArray[np.int64]:

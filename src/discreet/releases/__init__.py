@@ -29,6 +29,7 @@
   it
 * `worded`: A document as people see it: labels in the place of categories, classes next to numbers, suppressed values
   left out
+* `within_ranges`: Noisy counts made non-negative integers whose sums lie in public ranges
 * `views`: Other looks at a release: computed from the published document alone, at no charge, and labelled as what
   they are
 """

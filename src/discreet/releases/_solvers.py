@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError, InternalError
 
-__all__ = ["least_squares", "near_integers"]
+__all__ = ["few_changes", "least_squares", "near_integers"]
 
 _NEWTON_STEPS = 60
 _SETTLED = 1e-6
@@ -204,3 +204,29 @@ def _solve(
         constraints=LinearConstraint(hstack([matrix, csc_array((right.size, 1))], format="csc"), right, right),
         options={"mip_rel_gap": _GAP, "node_limit": _NODES},
     )
+
+
+def few_changes(
+    matrix: Any, ends: tuple[NDArray[np.int64], NDArray[np.int64]], most_down: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Integers up ≥ 0 and 0 ≤ down ≤ `most_down` with matrix·(up, down) between the ends and a small sum.
+
+    Raises:
+        ArgumentError: there are none, or none were found.
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    low, high = ends[0].astype(np.float64), np.where(ends[1] >= 2**60, np.inf, ends[1].astype(np.float64))
+    size = 2 * most_down.size
+    solution = milp(
+        np.ones(size),
+        integrality=np.ones(size),
+        bounds=Bounds(np.zeros(size), np.append(np.full(most_down.size, np.inf), most_down)),
+        constraints=LinearConstraint(matrix, low, high),
+        options={"mip_rel_gap": _GAP, "node_limit": _NODES},
+    )
+    if solution.x is None:
+        why = "lies in these ranges" if solution.status == 2 else "in these ranges was found"
+        raise ArgumentError(f"ranges: no table of non-negative integers {why}; publish fewer ranges that cross")
+    up, down = np.split(np.rint(solution.x).astype(np.int64), 2)
+    return up, down

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from discreet.releases.consistent import Constraint
+    from discreet.totals.laminar import Fact
 
 __all__ = ["consistent"]
 
@@ -36,7 +37,8 @@ def consistent(release: Release, statistic: str | None = None) -> pl.DataFrame:
     The group columns, the numbers as they were published, and the view:
 
     * counts, and the bins of a histogram: `<name>_consistent`, non-negative integers near the published counts in least
-      squares, whose sums are the exact totals and the public number of rows, or at most these;
+      squares, whose sums are the exact totals and the public number of rows, or at most these, and lie in the published
+      ranges (rounded and suppressed totals, classes of size, lower bounds);
     * shares: `share_consistent`, which add up to 1; if the release has counts of rows, the shares of the consistent counts;
     * one of several tables of `tables` or `agreeing_tables`: `count_whole`, non-negative integers near `count_consistent`,
       the least-squares estimate in which the tables agree, or near the counts, which agree. The integers also agree in the
@@ -151,14 +153,47 @@ def _frame_with(release: Release, view: _View, values: NDArray[Any]) -> pl.DataF
 
 
 def _integer_counts(view: _View, agreeing: Sequence[Constraint] = ()) -> NDArray[np.int64]:
-    """Non-negative integers with the public sums; a count of rows that are not null has at most the counts of all rows."""
+    """Non-negative integers with the public sums, which lie in the published ranges.
+
+    A count of rows that are not null has at most the counts of all rows.
+    """
     from discreet.releases.consistent import consistent_within
 
     noisy = _integers(view.numbers)
     exact, most = (_sums(view.source, key, len(noisy)) for key in ("known_sums", "known_most"))
-    if not view.tables and not _counts_rows(view):
+    all_rows = view.tables > 0 or _counts_rows(view)
+    if not all_rows:
         exact, most = [], [*exact, *most]
-    return consistent_within(noisy, [*exact, *agreeing], most)
+    values = consistent_within(noisy, [*exact, *agreeing], most)
+    if not view.source.get("known_ranges"):
+        return values
+    from discreet.releases.within_ranges import fit_ranges, lies_within
+
+    ranges = _ranges(view.source, all_rows=all_rows)
+    if lies_within(values, ranges):
+        return values
+    return fit_ranges(noisy, values, [*_facts([*exact, *agreeing], most), *ranges])
+
+
+def _ranges(source: Mapping[str, Any], *, all_rows: bool) -> list[Fact]:
+    """The published ranges of the document; of some of the rows there may be fewer."""
+    from discreet.totals.laminar import Fact
+    from discreet.totals.rules import NO_LIMIT
+
+    found = []
+    for one in source["known_ranges"]:
+        least = np.array(one["least"], np.int64)
+        most = np.array([NO_LIMIT if end is None else end for end in one["most"]], np.int64)
+        found.append(Fact(np.array(one["labels"], np.int64), least if all_rows else least * 0, most, ranged=True))
+    return found
+
+
+def _facts(exact: Sequence[Constraint], most: Sequence[Constraint]) -> list[Fact]:
+    """Sums and the largest sums, as ranges."""
+    from discreet.totals.laminar import Fact
+
+    sums = [Fact(labels, totals, totals, ranged=False) for labels, totals in exact]
+    return sums + [Fact(labels, np.zeros_like(totals), totals, ranged=False) for labels, totals in most]
 
 
 def _integers(numbers: NDArray[Any]) -> NDArray[np.int64]:
