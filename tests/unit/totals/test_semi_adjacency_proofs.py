@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "docs" / "proofs" / "semi-adjacency.md").read_text(encoding="utf-8")
 SECTIONS = {match[1]: match[0] for match in re.finditer(r"^## (A\d+)\. .*?(?=^## |\Z)", TEXT, re.MULTILINE | re.DOTALL)}
 MODULES = ["adjacency", "classes", "components", "disclosure", "enumerate", "general", "graver", "laminar", "magnitudes"]
-MODULES += ["overlaps", "ranges", "recovered"]
+MODULES += ["overlaps", "ranges", "recovered", "../quotes/public_ranges"]
 
 
 def listed(section, label):
