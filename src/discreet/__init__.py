@@ -81,6 +81,7 @@ if _typing.TYPE_CHECKING:
     from discreet.releases.views import consistent
     from discreet.session.extracting import extract
     from discreet.session.session import Session
+    from discreet.statistics.agreeing_areas import agreeing_areas
     from discreet.statistics.agreeing_tables import agreeing_tables
     from discreet.statistics.correlation import correlation
     from discreet.statistics.correlations import correlations
@@ -169,6 +170,7 @@ __all__ = [
     "Weights",
     "WithoutReplacement",
     "__version__",
+    "agreeing_areas",
     "agreeing_tables",
     "approve",
     "before_sampling",
@@ -319,6 +321,7 @@ _HOMES = {
     "discreet.domain.schema": ("Schema",),
     "discreet.session.extracting": ("extract",),
     "discreet.session.session": ("Session",),
+    "discreet.statistics.agreeing_areas": ("agreeing_areas",),
     "discreet.statistics.agreeing_tables": ("agreeing_tables",),
     "discreet.statistics.correlation": ("correlation",),
     "discreet.statistics.correlations": ("correlations",),

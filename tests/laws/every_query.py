@@ -17,8 +17,8 @@ import numpy as np
 
 import discreet as dp
 from discreet.cube.queries import (
+    AreaEffects,
     Dispersion,
-    EffectCounts,
     Excess,
     Factor,
     ImputedSum,
@@ -45,6 +45,7 @@ from discreet.quotes.quote import Quote
 
 from . import literal_rows
 from .derived_cases import DERIVED, plans_of_derived, queries_of_derived
+from .every_effect import effects
 from .every_vector import plans_of_vectors, vectors
 from .literal_choices import choices_changed
 from .literal_intervals import intervals_changed
@@ -137,8 +138,9 @@ def _some_quote() -> Quote:
 
 def columns(query: object) -> list[str]:
     """The columns that a query reads, from its fields."""
-    if hasattr(query, "groups"):
-        return [group.column for group in query.groups]
+    told = query.table if isinstance(query, AreaEffects) else query
+    if hasattr(told, "groups"):
+        return [group.column for group in told.groups]
     if isinstance(query, PairSum):
         return [query.x.column, query.y.column]
     if isinstance(query, ProductSum):
@@ -363,12 +365,7 @@ def queries(plan: Plan) -> Iterator[object]:
         largest = max(abs(first), abs(first + slope * width))
         yield from (Squares("v", first, slope, width, shift) for shift in (0, largest**2 // 2, 5))
     yield from (TableCounts(*grouped) for grouped in tables(plan))
-    yield from (
-        EffectCounts(by, sizes, tuple(tuple(range(size)) for size in sizes), 2)
-        for by, sizes in tables(plan)
-        if min(sizes) > 1
-    )
-    yield EffectCounts((), (), (), 4)
+    yield from effects(plan, [((), ()), *tables(plan)])
     yield from (LevelCounts("v", low, tree) for tree in trees(width + 1))
     for at in ("1/2",), ("1/4", "1/2", "3/4"), ("0", "1"), ("1/10", "1/3"):
         centres = QuantileCodes("v", low, width + 1, tuple(map(Fraction, at)))

@@ -19,6 +19,7 @@ import numpy as np
 
 import discreet as dp
 from discreet.cube.queries import (
+    AreaEffects,
     EffectCounts,
     Excess,
     Factor,
@@ -156,6 +157,25 @@ def multiplied(part: object, plan: Plan, record: dict[str, object]) -> int:
     return found
 
 
+def parts_of_effect(query: EffectCounts | AreaEffects, plan: Plan, record: dict[str, object]) -> list[tuple[int, int, int]]:
+    """What a record adds to an effect, in the area that it is in."""
+    effect = query.effect if isinstance(query, AreaEffects) else query
+    facts = table_facts(plan.schema, plan.neighbours, plan.steps)
+    cell = cell_of(effect.groups, [group_labels(group, facts) for group in effect.groups], record)
+    if cell is None:
+        return []
+    own = np.unravel_index(cell, effect.sizes) if effect.sizes else ()
+    amounts = [
+        prod((size - 1 if level == mine else -1) for level, mine, size in zip(levels, own, effect.sizes, strict=True))
+        for levels in product(*map(range, effect.sizes))
+    ]
+    first = 0
+    if isinstance(query, AreaEffects) and query.level:
+        group = CategoryGroup(query.levels[query.level - 1])
+        first = query.there[query.level - 1].index(place(group, record, group_labels(group, facts)))
+    return [(0, first * len(amounts) + at, effect.times * amount) for at, amount in enumerate(amounts)]
+
+
 def parts(query: object, plan: Plan, record: dict[str, object]) -> list[tuple[int, int, int]]:
     """What a record adds within its cell: level, coordinate and amount."""
     match query:
@@ -167,18 +187,8 @@ def parts(query: object, plan: Plan, record: dict[str, object]) -> list[tuple[in
             assert tuple(map(len, labels)) == sizes
             cell = cell_of(groups, labels, record)
             return [] if cell is None else [(0, cell, 1)]
-        case EffectCounts(groups=groups, sizes=sizes, times=factor):
-            facts = table_facts(plan.schema, plan.neighbours, plan.steps)
-            labels = [group_labels(group, facts) for group in groups]
-            cell = cell_of(groups, labels, record)
-            if cell is None:
-                return []
-            own = np.unravel_index(cell, sizes) if sizes else ()
-            amounts = [
-                prod((size - 1 if level == mine else -1) for level, mine, size in zip(levels, own, sizes, strict=True))
-                for levels in product(*map(range, sizes))
-            ]
-            return [(0, place, factor * amount) for place, amount in enumerate(amounts)]
+        case EffectCounts() | AreaEffects():
+            return parts_of_effect(query, plan, record)
         case PairSum(x=x, y=y, shift=shift):
             return [(0, 0, added - shift) for _, _, added in parts(ProductSum((x, y)), plan, record)]
         case ProductSum(factors=factors):

@@ -20,7 +20,7 @@ import pytest
 
 import discreet as dp
 from discreet.cube.queries import QUERIES as EVERY_QUERY
-from discreet.cube.queries import Dispersion, EffectCounts, PairSum, ProductSum, QuantileCodes, QuantileIntervals, Squares
+from discreet.cube.queries import Dispersion, PairSum, ProductSum, QuantileCodes, QuantileIntervals, Squares
 from discreet.domain.groups import CategoryGroup, Group, group_of, is_complete
 from discreet.domain.neighbours import AddRemove, AddRemovePersons, Neighbours, ReplaceOne
 from discreet.domain.steps import Step, conditions_of, step_json
@@ -221,16 +221,16 @@ STATISTICS = {
         dp.histogram("v", [0, 2, 3]),
         dp.tables(["g"], ["g", dp.bins("v", [0, 3])]),
         dp.agreeing_tables(["g"], ["g", dp.bins("v", step=100)]),
+        dp.agreeing_areas("g", by=[[], [dp.bins("v", step=100)]]),
     )
 }
 
 
 @pytest.mark.parametrize("kind", EVERY_STATISTIC)
 def test_every_statistic_has_a_quote_an_error_a_name_and_a_place_in_a_plan_file(kind: type) -> None:
-    by = [] if kind.__name__ in {"Tables", "AgreeingTables"} else ["g"]  # tables name their own groups
-    asked = quote(dp.Table(SCHEMA, dp.AddRemove()).group_by(*by).agg(STATISTICS[kind]), dp.PureDP(1))
-    (statistic,) = asked.plan.statistics
-    (line,) = asked.lines
+    by = [] if kind.__name__ in {"Tables", "AgreeingTables", "AgreeingAreas"} else ["g"]  # tables name their own groups
+    asked = quote(dp.Table(SCHEMA, dp.AddRemove()).group_by(*by).agg(STATISTICS[kind]), ApproxDP(1, "1e-6"))
+    (statistic,), (line,) = asked.plan.statistics, asked.lines
     word = kind.__name__.lower()
     assert statistic_json(statistic)["statistic"].replace("_", "") == word == statistic.kind.word.replace("_", "")
     assert by_word()[statistic.kind.word] is kind
@@ -241,7 +241,7 @@ def test_every_statistic_has_a_quote_an_error_a_name_and_a_place_in_a_plan_file(
     assert line.recipe.statements(noises).single >= 1
     assert title_words({**statistic_json(statistic), "name": statistic.name})
     assert sum(part for _, part in line.recipe.queries) >= 1
-    assert outputs(statistic) or kind.__name__ in {"Histogram", "Tables", "AgreeingTables"}
+    assert outputs(statistic) or kind.__name__ in {"Histogram", "Tables", "AgreeingTables", "AgreeingAreas"}
 
 
 @pytest.mark.parametrize("kind", EVERY_STATISTIC)
@@ -257,11 +257,12 @@ def test_every_statistic_has_a_sensitivity_beside_totals(kind: type) -> None:
 def test_what_a_user_is_told_is_never_below_what_the_queries_have(kind: type, spend: Any) -> None:
     """`Totals(…).sensitivity` forgot the squares of a variance, the levels of a tree and the choices of quantiles."""
     schema = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 199), w=dp.Number(0, 9), u=dp.Number(1, 9))
-    columns = {"bins": [0, 100, 199]} if kind.__name__ == "Histogram" else {}
-    statistic = dp.histogram("v", columns["bins"]) if columns else STATISTICS[kind]
+    statistic = dp.histogram("v", [0, 100, 199]) if kind.__name__ == "Histogram" else STATISTICS[kind]
     plan = dp.Table(schema, dp.ReplaceOne(rows=1000)).where({"v": (0, 198)}).agg(statistic)
     invariants = dp.Totals("g")
-    asked = quote(plan, spend, exact_totals_of(invariants, schema, None, 1000))
+    asked = quote(
+        plan, ZCDP(1) if kind.__name__ == "AgreeingAreas" else spend, exact_totals_of(invariants, schema, None, 1000)
+    )
     l1, l2 = (invariants.sensitivity(schema, plan, norm) for norm in (1, 2))
     for one in asked.measured:
         unit = _half_steps(one.query)
@@ -274,7 +275,7 @@ def _half_steps(query: Any) -> int:
     if isinstance(query, PairSum | ProductSum):
         factors = query.factors if isinstance(query, ProductSum) else (query.x, query.y)
         return prod(one.slope**one.power for one in factors)
-    slope: int = query.unit if isinstance(query, EffectCounts) else getattr(query, "slope", 1)
+    slope: int = getattr(query, "unit", None) or getattr(query, "slope", 1)
     return slope**2 if isinstance(query, Squares) else slope
 
 

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.cube.queries import (
     QUERIES,
+    AreaEffects,
     Dispersion,
     EffectCounts,
     Excess,
@@ -83,6 +84,7 @@ MAKERS = {
     "quantiles": lambda column: dp.quantiles(column, [0, "0.9"], nulls="skip"),
     "histogram": lambda column: dp.histogram(column, EDGES[column]),
     "agreeing": lambda columns: dp.agreeing_tables(*columns),
+    "areas": lambda columns: dp.agreeing_areas("s", by=columns),
     "tables": lambda columns: dp.tables(*([bins_or_name(one) for one in grouping] for grouping in columns)),
 }
 
@@ -146,7 +148,7 @@ PAIRED += [("means", ("v", "w"))]
 PAIRED += [("regression", columns) for columns in (("v", "w"), ("w", "s"), ("v", "w", "s", "b"))]
 AGREEING = ((("s",), ("s", "b")), (("b",), ("s",)))
 TABLES = ((("s",), ("b", "v")), (("w", "s"),), (("v",), ("w",), ("b",)))
-OWN = [*(("tables", one) for one in TABLES), *(("agreeing", one) for one in AGREEING)]
+OWN = [*(("tables", one) for one in TABLES), *(("agreeing", one) for one in AGREEING), ("areas", ((), ("b",)))]
 
 
 def cases(*, imputed):
@@ -249,6 +251,11 @@ def contributed(query, row, quoted):
             facts = table_facts(SCHEMA, quoted.plan.neighbours, quoted.plan.steps)
             place = cell_of(row, query.groups, [group_labels(group, facts) for group in query.groups], quoted.plan.steps)
             return [] if place is None else [(0, place, 1)]
+        case AreaEffects():  # of the areas of one column, all of which can have rows
+            own = contributed(query.effect, row, quoted)
+            area = TableCounts(query.table.groups[:1], query.areas)
+            first = contributed(area, row, quoted)[0][1] * len(own) if query.level else 0
+            return [(0, first + place, amount) for _, place, amount in own]
         case EffectCounts():
             facts = table_facts(SCHEMA, quoted.plan.neighbours, quoted.plan.steps)
             place = cell_of(row, query.groups, [group_labels(group, facts) for group in query.groups], quoted.plan.steps)

@@ -21,6 +21,7 @@ A noise is the law of one published answer; a mechanism offers noises for a guar
 * `interval_choice`: Intervals of quantiles, chosen around values that are public
 * `effect_costs`: What a change of rows costs in all effects together, and the noise that is best for it
 * `effects`: Interactions of columns as integer queries, and the energies of a change of rows in each of them
+* `tree_costs`: What a change of rows costs in effects that are measured in the areas of every level of a tree
 * `exchanges`: What exchanges of rows that keep all margins can move: within places, and between them
 * `shares`: The variances of independent noises with one guarantee and the least sum, with a certificate
 * `part_costs`: The part of its guarantee that a noise spends on one row, as it is stated without exact totals

@@ -9,6 +9,7 @@
 * `certainty`: The certainty of each noisy part with which an interval, or all intervals of a release, hold with probability
   `LEVEL`
 * `clamps`: The clamp with the least bound of the whole error, from public or released counts of where values lie
+* `areas`: The effects of trees of areas in a request: what one row does to all of them together, and their shares
 * `effects`: The effects of a request: what one row does to all of them together, and their parts of the spend
 * `groups`: The sizes of groups that errors are stated for: the sizes in the plan where they are public, else a few round
   ones

@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import log, sqrt
 from typing import TYPE_CHECKING
 
-from discreet.cube.queries import EffectCounts, Query
+from discreet.cube.queries import AreaEffects, EffectCounts, Query
 from discreet.domain.steps import Resize, conditions_of
 from discreet.errors import ArgumentError, InternalError, PlanError
 from discreet.exact.numbers import decimal_text, sqrt_down
@@ -35,6 +35,7 @@ from discreet.plan.sizes import MOST_WHOLE_CELLS, is_large
 from discreet.privacy.coordinates import Budget, coordinates
 from discreet.privacy.measures import Target, is_budget, noise_measures
 from discreet.quotes.advertised import advertise
+from discreet.quotes.areas import Given, charge_of_areas, check_areas, cost_of_areas, divide_areas, fit_areas
 from discreet.quotes.certainty import set_levels
 from discreet.quotes.effects import charge_of, divide_effects, effects_among, is_gaussian
 from discreet.quotes.one_row import Apart, Norms, bound_with_totals, differing
@@ -82,6 +83,7 @@ def quote_alone(
     asked = _prepare(plan, exact_totals)
     # A target of 0 (Laplace noise at ε = 0, Gaussian noise at a δ below every double) is not a candidate.
     targets = [target for target in row_targets(plan, spend, exact_totals) if any(coordinates(target))]
+    targets = fit_areas(plan.answered, targets)
     if not targets:
         raise PlanError("spend: is 0; spend more than 0")
     found = [_measured_for(asked, target) for target in targets]
@@ -91,7 +93,7 @@ def quote_alone(
     advertised = spend if exact_totals is None else advertise(spend, measured, together, resampling_of(plan, None))
     lines = _lines(asked, recipes, measured)
     measured = _hold_intervals(lines, measured)
-    moved, charge = _count_moved(plan, exact_totals), charge_of(asked, measured)
+    moved, charge = _count_moved(plan, exact_totals), charge_of_areas(asked, measured) or charge_of(asked, measured)
     return Quote(plan, spend, moved, measured, lines, exact_totals, advertised, joint, expect, charge=charge)
 
 
@@ -202,7 +204,12 @@ def _measure(asked: Asked, recipes: Sequence[Recipe], target: Target) -> tuple[t
     if not weights:
         raise PlanError("the request asks only for numbers that are public already; nothing needs to be released")
     changes = _changes_once(asked)
-    weights = divide_effects(asked, weights, lambda query: _sensitivity(asked, query, changes(query)), target)
+    check_areas(tuple(weights), target)
+
+    def sensitivity(query: Query) -> Sensitivity:
+        return _sensitivity(asked, query, changes(query))
+
+    weights = divide_areas(divide_effects(asked, weights, sensitivity, target), sensitivity)
     total = sum(weights.values())
     shares = [weight / total for weight in weights.values()]
     for query in weights:
@@ -210,7 +217,7 @@ def _measure(asked: Asked, recipes: Sequence[Recipe], target: Target) -> tuple[t
     try:
         # Trees get their shape for the noise of their share; what the queries cost together follows from the shapes.
         given = zip(weights, shares, strict=True)
-        queries = [_shape(_sensitivity(asked, one, changes(one)), asked, one, _part(target, share)) for one, share in given]
+        queries = [_shape(sensitivity(one), asked, one, _part(target, share)) for one, share in given]
         joint = _joint(asked, [(one, changes(one)) for one in queries], shares, target)
         parts = [_part(target, share / joint) for share in shares]
         found = zip(weights, queries, shares, parts, strict=True)
@@ -236,16 +243,16 @@ def _shape(single: Sensitivity, asked: Asked, query: Query, part: Target) -> Que
 
 def _joint(asked: Asked, changes: list[tuple[Query, Change]], shares: list[Fraction], target: Target) -> Fraction:
     """The cost of the queries together, relative to the sum of their costs; effects and other queries add up."""
-    together = effects_among(asked, [query for query, _ in changes]) if is_gaussian(target) else None
-    if together is None:
+    apart = (EffectCounts, AreaEffects) if is_gaussian(target) else ()
+    each = list(zip(changes, shares, strict=True))
+    own: Given = {query: (_sensitivity(asked, query, one), at) for (query, one), at in each if isinstance(query, apart)}
+    if not own:
         return _joint_of_others(asked, changes, shares, target)
-    own, others = (
-        [pair for pair in zip(changes, shares, strict=True) if isinstance(pair[0][0], EffectCounts) == one]
-        for one in (True, False)
-    )
-    known = [_sensitivity(asked, query, change) for (query, change), _ in own]
-    cost = together.cost(known, [share for _, share in own]).most
+    others = [pair for pair in each if pair[0][0] not in own]
     beside = _joint_of_others(asked, [one for one, _ in others], [share for _, share in others], target) if others else 0
+    cost, together = cost_of_areas(asked, own).most, effects_among(asked, list(own))
+    if together is not None:
+        cost += together.cost(*zip(*(own[query] for query in together.queries), strict=True)).most
     return min(Fraction(1), cost + beside)
 
 
@@ -324,7 +331,9 @@ class _Answered:
 
     def spreads(self, _alone: Norms, _apart: Apart, *, parts: int, nullable: bool) -> Answer:  # noqa: ARG002
         found = self._vector()
-        if isinstance(self.query, EffectCounts):  # cells are put together from several: their noises must be independent
+        if isinstance(
+            self.query, EffectCounts | AreaEffects
+        ):  # cells are put together from several: their noises must be independent
             return found
         return replace(found, together=together_of(self.asked, self.query, self.sensitivity, self.joint))
 

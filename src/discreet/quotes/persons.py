@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NoReturn
 
-from discreet.cube.queries import EffectCounts, PersonsKnown, PersonTotal, PersonValues, Query, Weighed
+from discreet.cube.queries import AreaEffects, EffectCounts, PersonsKnown, PersonTotal, PersonValues, Query, Weighed
 from discreet.cube.weights import Weighting
 from discreet.errors import InternalError
 from discreet.mechanisms import Change, Sensitivity
@@ -31,7 +31,8 @@ def step_of(query: Query) -> int:
     """The number of units of an answer that are one: W for totals over persons, a power of two for effects, else 1."""
     if isinstance(query, PersonTotal | PersonsKnown | PersonValues):
         return query.unit
-    return query.times if isinstance(query, EffectCounts) else 1
+    effect = query.effect if isinstance(query, AreaEffects) else query
+    return effect.times if isinstance(effect, EffectCounts) else 1
 
 
 def counting_of(plan: Plan, weighting: Weighting) -> Counting:

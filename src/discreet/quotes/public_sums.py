@@ -83,7 +83,7 @@ def sums_of_frame(plan: Plan, exact_totals: ExactTotals | None, groups: tuple[Gr
     ranges = tuple(filter(None, (one.repeated(width, complete=complete) for one in outer.ranges)))
     inner = PublicSums((), ())
     with suppress(PlanError):  # there may be no request with these cells: a column may be grouped and cut into bins at once
-        longest = max(len(group.column) for group in (*plan.group_by, *groups))
+        longest = max((len(group.column) for group in (*plan.group_by, *groups)), default=0)
         counted = Statistic(Count(), None, "n" * (longest + 1))  # no column is called like that
         whole = replace(plan, group_by=(*plan.group_by, *groups), statistics=(counted,))
         inner = sums_of_counts(whole, exact_totals)

@@ -18,6 +18,8 @@
 * `labelled`: A release in words: its texts in one language, and the labels of its columns, categories and numbers
 * `labels`: The label columns of a table over all combinations of groups: any rows of them, and never all
 * `measured`: The measured integers of agreeing tables, and the tables recomputed from them alone
+* `measured_areas`: The measured integers of agreeing areas, and the tables of all levels recomputed from them alone
+* `recomputed`: What readers recompute agreeing numbers with: the laws of noises and the places of rows
 * `notes`: Notes on derived numbers that a reader has to know, in the words of documents; pages have them by their keys
 * `plot`: The numbers of a release as bars with their intervals
 * `possible`: Numbers as views show them: intervals within what is possible, and no number where everything is

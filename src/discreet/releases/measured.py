@@ -5,8 +5,7 @@ A reader needs no data and no plan: the integers, the noise behind each and the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,14 +13,15 @@ from typing import Any
 import numpy as np
 
 from discreet.cube.cells import Integers
-from discreet.domain.groups import Group, printed_labels
-from discreet.errors import ArgumentError
+from discreet.errors import ArgumentError, InternalError
 from discreet.exact.numbers import exact, text
 from discreet.mechanisms.effects import Axes, Effects
-from discreet.noise.single.laws import DiscreteLaplace, Law, RoundedGaussian
 from discreet.quotes.quote import Line, Quote
 from discreet.releases.assemble import Noisy, answers_of
 from discreet.releases.document import Release
+from discreet.releases.measured_areas import areas_json, verify_areas
+from discreet.releases.recomputed import axis_json, check_columns, law_of, places_of, refuse_made_up
+from discreet.statistics.agreeing_areas import AgreeingAreas, AreasRecipe
 from discreet.statistics.agreeing_tables import AgreeingRecipe, AgreeingTables
 from discreet.statistics.counted import APART
 from discreet.statistics.effects import MeasuredEffect, cells_of, errors_of
@@ -29,16 +29,21 @@ from discreet.statistics.printed_cells import decimals_of, ends_of
 
 __all__ = ["Verified", "measured_json", "verify"]
 
-_LAWS: Mapping[str, tuple[str, type[RoundedGaussian] | type[DiscreteLaplace]]] = {
-    "rounded Gaussian": ("variance", RoundedGaussian),
-    "discrete Laplace": ("scale", DiscreteLaplace),
-}
+_WORDS = (AgreeingTables.word, AgreeingAreas.word)
 
 
 def measured_json(quote: Quote, noisy: Noisy) -> dict[str, Any]:
     """The measured integers of the agreeing tables of a release, as its document holds them."""
-    found = [_block(quote, line, line.recipe, noisy) for line in quote.lines if isinstance(line.recipe, AgreeingRecipe)]
+    found = [_block_of(quote, line, noisy) for line in quote.lines if isinstance(line.recipe, AgreeingRecipe | AreasRecipe)]
     return {"measured": [{**one, "charge": quote.charge} for one in found]} if found else {}
+
+
+def _block_of(quote: Quote, line: Line, noisy: Noisy) -> dict[str, Any]:
+    if isinstance(line.recipe, AreasRecipe):
+        return areas_json(quote, line, line.recipe, noisy)
+    if isinstance(line.recipe, AgreeingRecipe):
+        return _block(quote, line, line.recipe, noisy)
+    raise InternalError(f"statistic '{line.statistic.name}' has no measured integers")
 
 
 def _block(quote: Quote, line: Line, recipe: AgreeingRecipe, noisy: Noisy) -> dict[str, Any]:
@@ -54,7 +59,7 @@ def _block(quote: Quote, line: Line, recipe: AgreeingRecipe, noisy: Noisy) -> di
         for part, one in recipe.measured(answers).items()
     ]
     groups = [recipe.group(axis) for axis in range(len(recipe.alive))]
-    axes = [_axis(quote, group, alive) for group, alive in zip(groups, recipe.alive, strict=True)]
+    axes = [axis_json(quote, group, alive) for group, alive in zip(groups, recipe.alive, strict=True)]
     return {
         "statistic": line.statistic.name,
         "level": text(line.level),
@@ -63,11 +68,6 @@ def _block(quote: Quote, line: Line, recipe: AgreeingRecipe, noisy: Noisy) -> di
         "decimals": [decimals_of(half) for half in recipe.errors(answers.noises)],
         "effects": effects,
     }
-
-
-def _axis(quote: Quote, group: Group, alive: Sequence[int]) -> dict[str, Any]:
-    labels = [list(printed_labels(group, name, quote.plan.facts)) for name in group.names]
-    return {"column": group.column, "labels": labels, "alive": list(alive)}
 
 
 # Recomputed -----------------------------------------------------------------------------------------------------------
@@ -115,27 +115,21 @@ def _blocks_of(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     Raises:
         ArgumentError: there are others, or some are missing.
     """
-    with _refuse_made_up():
+    with refuse_made_up():
         blocks = list(document.get("measured", ()))
-        asked = [one["name"] for one in document["statistics"] if one["statistic"] == AgreeingTables.word]
+        asked = [one["name"] for one in document["statistics"] if one["statistic"] in _WORDS]
         if [block["statistic"] for block in blocks] != asked:
             raise KeyError
     return blocks
 
 
-@contextmanager
-def _refuse_made_up() -> Iterator[None]:
-    """A document with the right digest that discreet did not write is refused, whatever is wrong with it."""
-    try:
-        yield
-    except Exception:  # noqa: BLE001 (whatever a made-up document does to arrays and rationals)
-        raise ArgumentError("release: its measured integers cannot be read; discreet did not write it") from None
-
-
 def _verify(block: Mapping[str, Any], document: Mapping[str, Any]) -> tuple[int, int, int]:
     """The numbers of tables, cells and sums of one statistic that were compared."""
-    with _refuse_made_up():
+    with refuse_made_up():
         own = _frames_of(block, document)
+    if "levels" in block:
+        return verify_areas(block, own, document["noise"])
+    with refuse_made_up():
         effects, measured = _read(block, document["noise"])
         tables, level = [tuple(table) for table in block["tables"]], exact(block["level"], "level")
         values = cells_of(effects, tables, measured)
@@ -166,14 +160,9 @@ def _read(block: Mapping[str, Any], noise: Sequence[Mapping[str, str]]) -> tuple
     for one in block["effects"]:
         part = tuple(one["axes"])
         values: Integers = np.array(one["values"], dtype=np.object_).reshape([sizes[axis] for axis in part])
-        law = None if one["noise"] is None else _law(noise[one["noise"]])
+        law = None if one["noise"] is None else law_of(noise[one["noise"]])
         measured[part] = MeasuredEffect(values, one["times"], law)
     return Effects(sizes, tuple(measured)), measured
-
-
-def _law(written: Mapping[str, str]) -> Law:
-    key, law = _LAWS[written["noise"]]
-    return law(exact(written[key], key))
 
 
 def _recompute(
@@ -185,7 +174,7 @@ def _recompute(
 ) -> tuple[dict[str, list[float]], Integers, int]:
     """The columns of a frame as they follow from its cells, and the numerators of these; 0 where nobody can be."""
     sizes, there = [len(axis["labels"][0]) for axis in axes], np.ix_(*(axis["alive"] for axis in axes))
-    places, found = _places(axes, frame["columns"]), {}
+    places, found = places_of(axes, frame["columns"]), {}
     for name, one in zip(("count", "count_low", "count_high"), ends_of(*cells, half, decimals), strict=True):
         whole = np.zeros(sizes)
         whole[there] = one
@@ -201,10 +190,7 @@ def _check(frame: Mapping[str, Any], found: Mapping[str, list[float]], values: I
     Raises:
         ArgumentError: they differ.
     """
-    columns = {one["name"]: one["values"] for one in frame["columns"]}
-    for name, numbers in found.items():
-        if numbers != columns.get(name):
-            raise ArgumentError(f"release: '{name}' of '{frame['name']}' does not follow from the measured integers")
+    check_columns(frame, found)
     # Totals of some groups alone are no effects, and the document says that the counts do not match them.
     sums = () if frame.get("totals") == APART["totals"] else frame.get("known_sums", ())
     return sum(_check_sum(frame, one, values, denominator) for one in sums)
@@ -217,16 +203,3 @@ def _check_sum(frame: Mapping[str, Any], one: Mapping[str, Any], values: Integer
     if (sums != np.array(one["totals"], dtype=np.object_) * denominator).any():
         raise ArgumentError(f"release: sums of '{frame['name']}' are not the public ones")
     return len(sums)
-
-
-def _places(axes: Sequence[Mapping[str, Any]], columns: Sequence[Mapping[str, Any]]) -> list[int]:
-    """The position of each printed row of a frame among all its cells, from its labels."""
-    start, sizes = 0, [len(axis["labels"][0]) for axis in axes]
-    places = [0] * len(columns[0]["values"])
-    for axis, size in zip(axes, sizes, strict=True):
-        named = columns[start : start + len(axis["labels"])]
-        known = {labels: place for place, labels in enumerate(zip(*axis["labels"], strict=True))}
-        own = (known[one] for one in zip(*(column["values"] for column in named), strict=True))
-        places = [place * size + one for place, one in zip(places, own, strict=True)]
-        start += len(named)
-    return places

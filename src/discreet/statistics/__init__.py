@@ -1,5 +1,6 @@
 """The statistics of each group, and the estimates with intervals from noisy answers: one file for one statistic.
 
+* `agreeing_areas`: The numbers of rows in the areas of every level of a tree, in tables that add up from level to level
 * `agreeing_tables`: The numbers of rows in several tables that agree, from noisy effects, each cell with its own interval
 * `base`: The base of every statistic: a kind of question with its words, checks and queries, and the recipe of its
   estimate
@@ -31,6 +32,7 @@
 * `histograms`: The numbers of rows in bins of a column, as a frame of its own in a release
 * `joint_noise`: Half-widths of a combination of the noises of several queries in a cell
 * `joint_variance`: The variance with an interval from the joint law of its noises
+* `levels`: The levels of a tree of areas, from the columns of a schema: which there are, and which lie in which
 * `linear_sets`: Confidence sets for the solution of linear equations whose matrix and right side have noise
 * `margins`: Noisy margins of one table made to agree: the generalised least-squares estimate, in closed form
 * `matrices`: Matrices of several columns of numbers: the covariances of all pairs with their ranges
@@ -69,6 +71,9 @@
 * `tilted_means`: The mean of a column with the tilted interval: the form that requests with `original` have
 * `tilts`: The interval of a quotient of a noisy sum and a noisy count, from one statement about the noise of both
 * `totals`: The integer query behind a sum: where its values are taken from, and what a step of it is worth
+* `tree_cells`: Tables of all levels of a tree, put together from the noisy answers of the effects of each level
+* `tree_shares`: How levels and effects divide what is spent on the tables of all levels
+* `trees`: Least squares on a tree: numbers that are measured in every area of every level, so that they add up
 * `variances`: The variance of a column, and its root, the standard deviation: never NaN and always within what is
   possible
 * `weighted_means`: The weighted mean of a column (Hájek): the weighted sum over the sum of the weights
@@ -86,6 +91,7 @@ from typing import TYPE_CHECKING
 from discreet.exact.on_demand import on_demand
 
 if TYPE_CHECKING:
+    from discreet.statistics.agreeing_areas import AgreeingAreas, agreeing_areas
     from discreet.statistics.agreeing_tables import AgreeingTables, agreeing_tables
     from discreet.statistics.base import Kind, Statistic, outputs, statistic_json
     from discreet.statistics.correlation import Correlation, correlation
@@ -109,6 +115,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "STATISTICS",
+    "AgreeingAreas",
     "AgreeingTables",
     "Correlation",
     "Count",
@@ -131,6 +138,7 @@ __all__ = [
     "WeightedRatio",
     "WeightedShare",
     "WeightedSum",
+    "agreeing_areas",
     "agreeing_tables",
     "correlation",
     "count",
@@ -159,6 +167,7 @@ if not TYPE_CHECKING:
     __getattr__ = on_demand(
         __name__,
         {
+            "agreeing_areas": ("AgreeingAreas", "agreeing_areas"),
             "agreeing_tables": ("AgreeingTables", "agreeing_tables"),
             "base": ("Kind", "Statistic", "outputs", "statistic_json"),
             "correlation": ("Correlation", "correlation"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from discreet.statistics.agreeing_areas import AgreeingAreas
 from discreet.statistics.agreeing_tables import AgreeingTables
 from discreet.statistics.base import Kind
 from discreet.statistics.correlation import Correlation
@@ -52,6 +53,7 @@ STATISTICS: tuple[type[Kind], ...] = (
     Histogram,
     Tables,
     AgreeingTables,
+    AgreeingAreas,
 )
 """Those of rows. The law tests go through this tuple; plan files, pages and the command line read it."""
 

@@ -46,6 +46,7 @@ POSSIBLE: dict[str, Any] = {
     "histogram": (0, None),
     "tables": (0, None),
     "agreeing_tables": (0, None),
+    "agreeing_areas": (0, None),
 }
 
 

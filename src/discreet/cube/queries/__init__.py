@@ -4,6 +4,7 @@ Each is linear in the cube (but for `Dispersion` and those that choose, which ha
 for every cell of the release. A query is one class; `base` has the protocol that it follows. From what
 a row adds the sensitivity follows without looking at any row.
 
+* `area_effects`: Effects of tables of counts within each area of one level of a tree
 * `base`: The base of every query: how far a row can change it, what it reads, how the cube answers it, what it is called
 * `counts`: Counts: of rows, of rows that are not null or are null, and of rows by further groups
 * `effects`: Effects of tables of counts: the interactions of exactly these groups, as whole numbers
@@ -20,6 +21,7 @@ a row adds the sensitivity follows without looking at any row.
 
 from __future__ import annotations
 
+from discreet.cube.queries.area_effects import AreaEffects
 from discreet.cube.queries.base import Query, Row, scan_of
 from discreet.cube.queries.counts import CountedRows, NonNullCount, NullCount, RowCount, RowCounts, TableCounts
 from discreet.cube.queries.effects import EffectCounts
@@ -33,6 +35,7 @@ from discreet.cube.queries.vectors import Contrast, Part, VectorSum
 
 __all__ = [
     "QUERIES",
+    "AreaEffects",
     "Contrast",
     "CountedRows",
     "Dispersion",
@@ -83,5 +86,6 @@ QUERIES: tuple[type[Query], ...] = (
     ImputedSum,
     VectorSum,
     EffectCounts,
+    AreaEffects,
 )
 """All queries of rows. The law tests go through this tuple; those of persons have a law of their own."""

@@ -52,7 +52,7 @@ class EffectCounts:
         return f"effect of {named}" if named else "rows of all tables"
 
     def contribution(self) -> str:
-        alone = self._alone
+        alone = self.own_norms
         return f"each row adds a vector of {self.widths()[0]} whole numbers, whose sizes add up to at most {alone[0]}"
 
     def columns(self) -> tuple[str, ...]:
@@ -88,7 +88,7 @@ class EffectCounts:
         return self.table.nullable(facts)
 
     def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
-        return row.spreads(self._alone, self._apart, parts=self.widths()[0], nullable=self.nullable(facts))
+        return row.spreads(self.own_norms, self.norms_apart, parts=self.widths()[0], nullable=self.nullable(facts))
 
     def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> EffectCounts:
         """With so many times the answer that its noise is wide beside the rounding.
@@ -115,12 +115,12 @@ class EffectCounts:
         return self.times * centred(there.astype(np.object_) if wide else there, self.levels)
 
     @property
-    def _alone(self) -> Norms:
+    def own_norms(self) -> Norms:
         """The norms of what a row adds: along one group it is n - 1 once, and -1 in n - 1 places."""
         l1 = prod(2 * (size - 1) for size in self.levels)
         return self.times * l1, self.times**2 * prod(size * (size - 1) for size in self.levels)
 
-    def _apart(self, kept: frozenset[str]) -> Norms:
+    def norms_apart(self, kept: frozenset[str]) -> Norms:
         """The norms of the difference of two rows that agree in the groups of some columns.
 
         ‖·‖² is 2 Π n_i(n_i - 1) · (1 - Π -1/(n_i - 1)) over the groups in which they differ: most where that is the smallest
@@ -131,7 +131,7 @@ class EffectCounts:
         if not free:
             return 0, 0
         same = prod(2 * (size - 1) for group, size in groups if group.column in kept)
-        return self.times * same * _most_apart(tuple(sorted(free))), 2 * self._alone[1] // (min(free) - 1) * min(free)
+        return self.times * same * _most_apart(tuple(sorted(free))), 2 * self.own_norms[1] // (min(free) - 1) * min(free)
 
 
 @lru_cache(maxsize=4096)

@@ -1,0 +1,123 @@
+"""The levels of a tree of areas, from the columns of a schema: which areas there are, and which lie in which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from discreet.cube.queries import TableCounts
+from discreet.domain.columns import Column
+from discreet.domain.groups import CategoryGroup, Group, group_labels
+from discreet.domain.origins import between, root_of
+from discreet.domain.steps import CategoryFacts, TableFacts
+from discreet.errors import InternalError, PlanError, printed
+from discreet.statistics.base import Asked
+from discreet.statistics.counted import PublicCells
+from discreet.statistics.trees import Tree
+
+__all__ = ["Declared", "areas_there", "check_chain", "groups_there", "levels_of", "tree_of"]
+
+_SEPARATOR = "."
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """The declared columns of a table."""
+
+    facts: TableFacts
+
+    def __getitem__(self, name: str, /) -> Column:
+        return self.facts[name].column
+
+
+def levels_of(named: Sequence[str], facts: TableFacts) -> tuple[str, ...]:
+    """The columns of the levels: those that are named, or all levels of the one hierarchy that is."""
+    if len(named) > 1:
+        return tuple(named)
+    (name,) = named
+    declared = Declared(facts)
+    own = tuple(
+        one
+        for one in facts.columns
+        if one.startswith(f"{name}{_SEPARATOR}") and isinstance(facts[one], CategoryFacts) and root_of(one, declared) == name
+    )
+    return own or (name,)
+
+
+def check_chain(levels: Sequence[str], facts: TableFacts) -> None:
+    """Checks that each area lies in one area of the level before.
+
+    Raises:
+        PlanError: a level is named twice, does not determine the one before, or a condition leaves out some of its areas.
+    """
+    if len(set(levels)) < len(levels):
+        raise PlanError("agreeing_areas(): a level is named twice")
+    declared = Declared(facts)
+    for coarse, fine in pairwise(levels):
+        if between(fine, coarse, declared) is None:
+            raise PlanError(
+                f"agreeing_areas({printed(coarse)}, {printed(fine)}): '{fine}' does not tell in which '{coarse}' it is; "
+                "name levels of one hierarchy, the widest areas first"
+            )
+    root = root_of(levels[0], declared)
+    for column in sorted(facts.filtered):
+        if root_of(column, declared) == root:
+            raise PlanError(
+                f"agreeing_areas(): where on '{column}' leaves areas in which no row can be; ask for all areas, or for "
+                "agreeing_tables(…) of one level"
+            )
+
+
+def groups_there(group: Group, size: int, asked: Asked) -> tuple[int, ...]:
+    """The groups that can have rows, as far as published totals of this one column say; all of them where none do."""
+    found = asked.known(TableCounts((group,), (size,)))
+    counts = found.structure.counts() if isinstance(found, PublicCells) else None
+    there = tuple(np.flatnonzero(counts).tolist()) if counts is not None else ()
+    return there or tuple(range(size))
+
+
+def areas_there(levels: Sequence[str], asked: Asked) -> tuple[tuple[int, ...], ...]:
+    """For each level the areas that can have rows: none inside an area whose published total is 0, none without areas."""
+    groups = [CategoryGroup(level) for level in levels]
+    sizes = [len(group_labels(group, asked.facts)) for group in groups]
+    alive = [set(groups_there(group, size, asked)) for group, size in zip(groups, sizes, strict=True)]
+    above = _parents(levels, asked.facts)
+    for place, parents in enumerate(above, start=1):
+        alive[place] = {one for one in alive[place] if parents[one] in alive[place - 1]}
+    for place in range(len(above) - 1, -1, -1):
+        alive[place] &= {above[place][one] for one in alive[place + 1]}
+    if not all(alive):
+        return tuple(tuple(range(size)) for size in sizes)  # nobody is anywhere: everything is public
+    return tuple(tuple(sorted(one)) for one in alive)
+
+
+def tree_of(levels: Sequence[str], there: Sequence[Sequence[int]], facts: TableFacts) -> Tree:
+    """The tree of the areas that can have rows, below all areas together."""
+    found = [(0,) * len(there[0])]
+    for place, parents in enumerate(_parents(levels, facts), start=1):
+        position = {area: at for at, area in enumerate(there[place - 1])}
+        found.append(tuple(position[parents[area]] for area in there[place]))
+    return Tree(tuple(found))
+
+
+def _parents(levels: Sequence[str], facts: TableFacts) -> list[list[int]]:
+    """For each level but the first, for each of its areas the place of the area of the level before in which it lies."""
+    found = []
+    for coarse, fine in pairwise(levels):
+        above = between(fine, coarse, Declared(facts))
+        if above is None:
+            raise InternalError(f"'{fine}' does not determine '{coarse}'")
+        places = {code: place for place, code in enumerate(_codes(coarse, facts))}
+        found.append([places[int(above[code])] for code in _codes(fine, facts)])
+    return found
+
+
+def _codes(level: str, facts: TableFacts) -> tuple[int, ...]:
+    """The codes of the areas of a level in the order of its labels; null is the number of all codes, and last."""
+    own = facts[level]
+    if not isinstance(own, CategoryFacts):
+        raise InternalError(f"'{level}' has no categories")
+    return (*own.kept, own.column.size) if own.nullable else own.kept

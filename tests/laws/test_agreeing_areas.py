@@ -1,0 +1,317 @@
+"""Areas that add up: what all neighbours can tell, cells and intervals by dense least squares, and mutants.
+
+The noise of a quote is taken as it is, and the answers of all small tables are worked out row by row from the words of the
+steps. So nothing of the library says what a row does.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pytest
+
+import discreet as dp
+from discreet.cube.queries import AreaEffects
+from discreet.mechanisms import law_of_cell, tree_costs
+from discreet.mechanisms.effects import Effects
+from discreet.mechanisms.tree_costs import Kept, TreeChanges, cost_in_tree
+from discreet.noise.bits import system_bits
+from discreet.quotes import areas as room
+from discreet.quotes.allocate import quote
+from discreet.releases.assemble import answers_of
+from discreet.releases.evaluate import noisy_answers
+from discreet.statistics.tree_cells import TreeTables, errors_of_areas, variances_of_areas
+from discreet.statistics.tree_shares import Wanted, best_shares_in_tree, mean_variances
+from discreet.totals.exact_totals import exact_totals_of
+
+from . import literal_rows
+
+pytestmark = pytest.mark.one_in(2)  # the others run with make test-slow
+
+TREES = {
+    "two levels": {"wide": ["A", "A", "B"], "fine": ["a", "b", "c"]},
+    "only children": {"wide": ["A", "A"], "fine": ["a", "b"]},
+    "three levels": {"top": ["T", "T", "T"], "wide": ["A", "A", "B"], "fine": ["a", "b", "c"]},
+}
+SPEND = dp.ZCDP("1/2")
+ROWS = 2
+
+
+def schema_of(tree="two levels"):
+    levels = TREES[tree]
+    areas = dp.Hierarchy(levels, levels=list(levels))
+    return dp.Schema(area=areas, s=dp.Category(["f", "m"]), c=dp.Category(["u"]))
+
+
+BY = {"rows": [[]], "by s": [[], ["s"]], "s and c": [["s", "c"]], "s, c": [["s"], ["c"]]}
+
+
+def request(neighbours, by="by s", tree="two levels", levels=("area",), **conditions):
+    table = dp.Table(schema_of(tree), neighbours)
+    return (table.where(conditions) if conditions else table).agg(dp.agreeing_areas(*levels, by=BY[by]))
+
+
+def records(tree):
+    """Every row of the prepared table, with the levels that the table of areas gives it."""
+    levels = TREES[tree]
+    codes = [*zip(*levels.values(), strict=True), (None,) * len(levels)]
+    for own, s, c in product(codes, ("f", "m", None), ("u", None)):
+        yield {"area": own[-1], "s": s, "c": c, **{f"area.{name}": code for name, code in zip(levels, own, strict=True)}}
+
+
+def scaled(quoted, tree):
+    """For every row its contributions to all answers, each over the deviation of its noise: distances are μ."""
+    kinds = list(records(tree))
+    found = []
+    for one in quoted.measured:
+        matrix = np.zeros((len(kinds), sum(one.query.widths())))
+        for row, record in enumerate(kinds):
+            if literal_rows.passes(quoted.plan, record):
+                for _, place, amount in literal_rows.parts(one.query, quoted.plan, record):
+                    matrix[row, place] += amount
+        found.append(matrix / float(law_of_cell(one.law).sigma2) ** 0.5)
+    return np.concatenate(found, axis=1)
+
+
+def worst(quoted, tree="two levels", keeps=lambda _row: (), changed=1, rows=ROWS):
+    """The largest μ² between two tables of so many rows that keep the totals and differ in at most `changed` rows."""
+    kinds = list(records(tree))
+    gram = scaled(quoted, tree) @ scaled(quoted, tree).T
+    tables = [np.bincount(one, minlength=len(kinds)) for one in combinations_with_replacement(range(len(kinds)), rows)]
+    counts = np.array(tables)
+    names = [keeps(row) for row in kinds]
+    labels = sorted({label for one in names for label in one}, key=repr)
+    totals = counts @ np.array([[label in one for label in labels] for one in names], dtype=int).reshape(len(kinds), -1)
+    most = 0.0
+    for own, mine in zip(counts, totals, strict=True):
+        moved = counts[(totals == mine).all(axis=1)] - own
+        moved = moved[np.abs(moved).sum(axis=1) <= 2 * changed]
+        most = max(most, float(np.einsum("ti,ij,tj->t", moved, gram, moved).max()))
+    return most
+
+
+def appearing(quoted, tree="two levels"):
+    return float((scaled(quoted, tree) ** 2).sum(axis=1).max())
+
+
+def beside(invariants, by="by s", tree="two levels", **conditions):
+    plan = request(dp.ReplaceOne(rows=ROWS), by, tree, **conditions)
+    totals = exact_totals_of(invariants, schema_of(tree), None, ROWS)
+    return quote(plan, SPEND, totals), totals.adjacency.a
+
+
+def kept(*lists):
+    return lambda row: [(names, tuple(row[name] for name in names)) for names in lists]
+
+
+# What neighbours can tell ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by", BY)
+@pytest.mark.parametrize("tree", TREES)
+def test_all_neighbours_together_cost_exactly_the_spend(tree, by):
+    """μ² = 1, attained, under either relation."""
+    alone = quote(request(dp.AddRemove(), by, tree), SPEND)
+    assert appearing(alone, tree) == pytest.approx(1, rel=1e-6)
+    replaced = quote(request(dp.ReplaceOne(rows=ROWS), by, tree), dp.GDP(1))
+    assert worst(replaced, tree) == pytest.approx(1, rel=1e-6)
+    assert (alone.charge, replaced.charge) == ("exact", "exact")
+
+
+@pytest.mark.parametrize("conditions", [{"s": ["f"]}, {"c": ["u"]}], ids=str)
+@pytest.mark.parametrize("by", BY)
+def test_no_row_costs_more_where_it_may_count_nowhere(by, conditions):
+    """A row that counts may be replaced by none; rows that count may be more alike than all rows, which is not looked at."""
+    assert appearing(quote(request(dp.AddRemove(), by, **conditions), SPEND)) == pytest.approx(1, rel=1e-6)
+    replaced = quote(request(dp.ReplaceOne(rows=ROWS), by, **conditions), SPEND)
+    assert {one.query.level for one in replaced.measured} == {0, 1, 2}
+    assert worst(replaced) <= 1 + 1e-9
+
+
+NESTED = [(("area.wide",),), (("area.fine",),), (("area.wide", "s"),), (("area.wide", "s"), ("area.wide",)), (("s",),)]
+
+
+@pytest.mark.parametrize("by", ["by s", "s and c"])
+@pytest.mark.parametrize("lists", NESTED, ids=str)
+def test_beside_totals_that_are_nested_the_spend_is_attained(lists, by):
+    invariants = dp.Totals(*lists[0])
+    for one in lists[1:]:
+        invariants += dp.Totals(*one)
+    quoted, a = beside(invariants, by)
+    assert worst(quoted, keeps=kept(*lists), changed=a) == pytest.approx(1, rel=1e-6)
+    assert a == 2
+
+
+@pytest.mark.parametrize("lists", [(("area.fine",), ("area.wide", "s")), (("area.wide",), ("s",))], ids=str)
+def test_beside_totals_that_cross_no_pair_costs_more_than_the_spend(lists):
+    """A county does not tell the sex: a = 3, and rows are matched by one of the lists (F3, F4)."""
+    invariants = dp.Totals(*lists[0]) + dp.Totals(*lists[1])
+    quoted, a = beside(invariants, "s and c")
+    assert worst(quoted, keeps=kept(*lists), changed=a) <= 1 + 1e-9
+    assert quoted.charge == "upper bound"
+
+
+@pytest.mark.parametrize("conditions", [{"s": ["f"]}, {"c": ["u"]}], ids=str)
+def test_beside_totals_and_a_condition_nothing_is_free(conditions):
+    quoted, a = beside(dp.Totals("area.wide"), "rows", **conditions)
+    assert {one.query.level for one in quoted.measured} == {0, 1, 2}
+    assert worst(quoted, keeps=kept(("area.wide",)), changed=a) <= 1 + 1e-9
+
+
+def test_totals_of_some_areas_leave_nothing_free():
+    quoted, a = beside(dp.Totals("area.wide", only=["A"]), "rows")
+    assert {one.query.level for one in quoted.measured} >= {1, 2}
+    found = worst(quoted, keeps=lambda row: [row["area.wide"]] if row["area.wide"] == "A" else [], changed=a)
+    assert found <= 1 + 1e-9
+
+
+def test_other_queries_of_the_request_are_paid_beside_the_areas():
+    """Their costs are added up: never too little."""
+    statistics = [dp.agreeing_areas("area"), dp.agreeing_areas("area.fine", by=[["s"]]).alias("more"), dp.count("s")]
+    for relation, cost in ((dp.AddRemove(), appearing), (dp.ReplaceOne(rows=ROWS), worst)):
+        for own in (statistics, [*statistics[:1], dp.agreeing_tables(["s", "c"])]):
+            assert cost(quote(dp.Table(schema_of(), relation).agg(*own), SPEND)) <= 1 + 1e-9
+
+
+def some_rows_beside_totals():
+    return worst(beside(dp.Totals("area.wide"), "rows", "three levels", c=["u"])[0], "three levels", kept(("area.wide",)), 2)
+
+
+FAULTS = {
+    "a row that appears is a replaced one of a public number": (
+        {"appears": False, "forks": (3,)},
+        lambda: appearing(quote(request(dp.AddRemove(), "rows", "three levels"), SPEND), "three levels"),
+    ),
+    "a replaced row always counts": ({"leaves": False}, some_rows_beside_totals),
+    "areas never differ": ({"forks": ()}, lambda: worst(quote(request(dp.ReplaceOne(rows=ROWS)), SPEND))),
+    "areas differ at the last level alone": (
+        {"forks": (2,)},
+        lambda: worst(quote(request(dp.ReplaceOne(rows=ROWS), "rows"), SPEND)),
+    ),
+    "a rows cost as one": (
+        {"rows": 1},
+        lambda: worst(beside(dp.Totals("area.wide"))[0], keeps=kept(("area.wide",)), changed=2),
+    ),
+    "a list of one column tells the areas": (
+        {"kept": (Kept(1, (0,)),)},
+        lambda: worst(beside(dp.Totals("s"))[0], keeps=kept(("s",)), changed=2),
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_charge_that_forgets_something_is_caught(fault, monkeypatch):
+    wrong, cost = FAULTS[fault]
+    names = ("appears", "leaves", "forks", "kept", "rows")
+
+    def planted(*known):
+        return TreeChanges(**{**dict(zip(names, known, strict=False)), **wrong})
+
+    monkeypatch.setattr(room, "TreeChanges", planted)
+    assert cost() > 1.01
+
+
+def test_a_level_from_which_on_areas_differ_costs_all_its_effects(monkeypatch):
+    """F7: from that level on the rows of both areas count fully, those of the empty effect too."""
+
+    def without(sizes, precisions):
+        effects = Effects(tuple(sizes), ())
+        return sum((t * effects.energy(part) for (_, part), t in precisions if part), Fraction(0))
+
+    monkeypatch.setattr(tree_costs, "_alone", without)
+    assert worst(quote(request(dp.ReplaceOne(rows=ROWS)), SPEND)) > 1.01
+
+
+def test_rows_in_one_area_may_cost_more_than_rows_in_two():
+    """Two rows of two sexes in one area move its effect by 2, and in two areas by 1: both are tried."""
+    precisions = {(0, ()): Fraction(1), (0, (0,)): Fraction(9), (1, (0,)): Fraction(1)}
+    changes = TreeChanges(appears=False, leaves=False, forks=(1,), kept=(Kept(0, ()),))
+    # Together above: 9 · 2 and below 2 · ½, or in one area 10 · 2.
+    assert cost_in_tree((2,), precisions, changes).most == 20
+
+
+# The division of the spend --------------------------------------------------------------------------------------------
+
+
+def test_no_other_division_of_the_spend_is_better_for_all_tables_of_all_levels():
+    """Small steps in any direction, at the same cost, never lower the sum of the logarithms by more than the gap."""
+    (line,) = quote(request(dp.AddRemove(), "s and c", "three levels"), SPEND).lines
+    wanted: Wanted = line.recipe.wanted
+    best = {key: float(one) for key, one in best_shares_in_tree(wanted).items()}
+    generator = np.random.default_rng(3)
+
+    def total(shares):
+        every = sum(shares.values())
+        found = mean_variances(
+            wanted, {key: float(wanted.effects.energy(key[1])) * every / one for key, one in shares.items()}
+        )
+        return float(sum(np.log(one) for one in found.values()))
+
+    least = total(best)
+    for _ in range(60):
+        assert total({key: one * np.exp(generator.normal(0, 0.1)) for key, one in best.items()}) >= least - 1e-6
+
+
+# Cells and intervals --------------------------------------------------------------------------------------------------
+
+
+def dense(quoted, answers):
+    """The least-squares cells of every table and their variances, from a matrix over the finest joint table."""
+    (line,) = quoted.lines
+    recipe = line.recipe
+    tree, sizes = recipe.tree, recipe.effects.sizes
+    levels = [np.eye(tree.sizes[-1])]
+    for parents, size in zip(reversed(tree.parents), reversed(tree.sizes[:-1]), strict=True):
+        above = np.zeros((size, tree.sizes[-1]))
+        np.add.at(above, list(parents), levels[0])
+        levels.insert(0, above)
+
+    def over(level, factors):
+        matrix = levels[level]
+        for factor in factors:
+            matrix = np.kron(matrix, factor)
+        return matrix
+
+    rows, right = [], []
+    for (level, part), one in recipe.measured(answers).items():
+        matrix = over(level, [np.eye(n) * n - 1 if axis in part else np.ones((1, n)) for axis, n in enumerate(sizes)])
+        deviation = 1e-3 if one.law is None else float(one.law.sigma2) ** 0.5 / one.times
+        rows.append(matrix / deviation)
+        right.append(one.values.ravel().astype(float) / one.times / deviation)
+    matrix, right = np.concatenate(rows), np.concatenate(right)
+    inverse = np.linalg.pinv(matrix.T @ matrix, rcond=1e-13, hermitian=True)
+    found = inverse @ matrix.T @ right
+    for table in recipe.asked:
+        margin = over(table.level, [np.eye(n) if axis in table.axes else np.ones((1, n)) for axis, n in enumerate(sizes)])
+        yield margin @ found, np.diag(margin @ inverse @ margin.T)
+
+
+@pytest.mark.parametrize("tree", TREES)
+@pytest.mark.parametrize("neighbours", [dp.AddRemove(), dp.ReplaceOne(rows=50)], ids=str)
+def test_cells_are_the_least_squares_estimate_with_its_deviation(neighbours, tree):
+    quoted = quote(request(neighbours, "s, c", tree), SPEND)
+    exact = [np.zeros(sum(one.query.widths()), dtype=np.int64) for one in quoted.measured]
+    answers = answers_of(quoted, quoted.lines[0], noisy_answers(quoted, exact, system_bits()))
+    recipe = quoted.lines[0].recipe
+    tables, noises = TreeTables(recipe.tree, recipe.effects), quoted.noises(quoted.lines[0])
+    variances = variances_of_areas(tables, recipe.asked, recipe.noise_behind(noises))
+    halves = errors_of_areas(tables, recipe.asked, recipe.noise_behind(noises), noises.level)
+    every = zip(recipe.asked, recipe.tables(answers), dense(quoted, answers), strict=True)
+    for asked, table, (cells, least) in every:
+        assert table.counts.value == pytest.approx(cells, abs=1e-2)
+        per_area = least.reshape(recipe.tree.sizes[asked.level], -1)
+        mine = np.array([float(one) for one in variances[asked]])
+        assert per_area.max(axis=1) == pytest.approx(mine, abs=1e-4)
+        assert np.ptp(per_area, axis=1).max() < 1e-4
+        wide = mine > 1e-4
+        widths = np.array([float(one) for one in halves[asked]])[wide] / mine[wide] ** 0.5
+        assert ((widths >= 1.9599) & (widths <= 1.9599 * 1.003)).all()
+
+
+def test_every_effect_of_every_level_is_asked_once():
+    quoted = quote(request(dp.AddRemove(), "s, c"), SPEND)
+    assert all(isinstance(one.query, AreaEffects) for one in quoted.measured)
+    asked = [(one.query.level, one.query.effect.columns()) for one in quoted.measured]
+    assert sorted(asked) == sorted(product(range(3), [(), ("s",), ("c",)]))
