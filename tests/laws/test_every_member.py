@@ -231,12 +231,11 @@ def test_every_statistic_has_a_quote_an_error_a_name_and_a_place_in_a_plan_file(
     by = [] if kind.__name__ in {"Tables", "AgreeingTables", "AgreeingAreas"} else ["g"]  # tables name their own groups
     asked = quote(dp.Table(SCHEMA, dp.AddRemove()).group_by(*by).agg(STATISTICS[kind]), ApproxDP(1, "1e-6"))
     (statistic,), (line,) = asked.plan.statistics, asked.lines
-    word = kind.__name__.lower()
+    noises, word = asked.noises(line), kind.__name__.lower()
     assert statistic_json(statistic)["statistic"].replace("_", "") == word == statistic.kind.word.replace("_", "")
     assert by_word()[statistic.kind.word] is kind
     assert statistic.kind.keys.alone or statistic.kind.keys.value is not None
     assert asked.measured
-    noises = asked.noises(line)
     assert quotes.expected_error(asked, line, rows=1000) > 0
     assert line.recipe.statements(noises).single >= 1
     assert title_words({**statistic_json(statistic), "name": statistic.name})

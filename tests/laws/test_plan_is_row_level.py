@@ -180,6 +180,7 @@ APART = Case(
     (*(("impute", column) for column in "sbvw"),), asked=(("median", "v"), ("histogram", "w"), ("count", "s")), apart=True
 )
 VECTOR = Case((*(("impute", column) for column in "svw"),), asked=(("regression", ("v", "w", "s")),))
+AREAS = Case((("impute", "s"), ("impute", "b")), asked=(("areas", ((), ("b",))),))
 ONE_COLUMN = Case((("impute", "v"),), ("v",), ("v",), (("count", "v"), ("mean", "v"), ("sum", "w")))
 
 
@@ -362,6 +363,7 @@ def test_exact_answers_are_those_of_a_loop_over_the_rows(resize):
     @example([("z", None, 1, 1.0)], NULLABLE_AGAIN)
     @example([("x", True, 1, 1.0)], ONE_COLUMN)
     @example([("x", True, 1, 1.0), ("y", None, 4, 0.5)], VECTOR)
+    @example([("x", True, 1, 1.0), (None, None, 4, 0.5)], AREAS)
     @example([("x", True, 1, 1.0), ("x", True, 4, 1.0), ("x", True, None, 0.5)], VARIANCE)
     @example([("x", True, 1, 1.0), (None, True, None, None), ("y", False, 4, None)], APART)
     def check(data, case):
