@@ -11,15 +11,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from math import gamma, sqrt
 
 import numpy as np
 
 import discreet as dp
 from discreet.quotes.allocate import quote
+from discreet.quotes.quote import Quote
 from discreet.statistics.recipe import Answers
-from discreet.totals.exact_totals import exact_totals_of
+from discreet.totals.exact_totals import ExactTotals, exact_totals_of
 from discreet.totals.given import read_totals
 
 ROWS, STEP, RUNS = 512, Fraction(1, 1000), 20_000
@@ -34,7 +35,7 @@ def table_of(factors: int) -> tuple[dp.Schema, dp.Table, list[str]]:
     return schema, dp.Table(schema, dp.ReplaceOne(rows=ROWS)).impute({"y": dp.Uniform()}), names
 
 
-def totals_of(schema: dp.Schema, names: list[str]) -> object:
+def totals_of(schema: dp.Schema, names: list[str]) -> ExactTotals:
     """The totals of all combinations, published."""
     declared = dp.Totals(*names)
     each = ROWS // 2 ** len(names)
@@ -73,13 +74,38 @@ def error_of(spread: float, factors: int) -> float:
 
 
 def without_totals(factors: int) -> float:
-    """A regression that does not use the totals, made for two rows: the matrix has noise too. High factors add 0.1 to y."""
+    """A regression that does not use the totals, made for two rows: the matrix has noise too."""
     _, table, names = table_of(factors)
-    asked = quote(table.agg(dp.regression("y", names, nulls="skip")), dp.GDP("1/2"))
+    return simulated(quote(table.agg(dp.regression("y", names, nulls="skip")), dp.GDP("1/2")), factors)
+
+
+def pairs_of(schema: dp.Schema, names: list[str]) -> ExactTotals:
+    """The totals of all pairs of factors, published: they say the whole matrix."""
+    pairs = list(combinations(names, 2))
+    declared = dp.Margins(*map(list, pairs))
+    known = {pair: dict.fromkeys(product(["low", "high"], repeat=2), ROWS // 4) for pair in pairs}
+    return exact_totals_of(declared, schema, read_totals(declared, schema, known), ROWS)
+
+
+def beside_pairs(factors: int) -> tuple[int, float, float]:
+    """a(t), the least error of any Gaussian for the sums of y and y times a factor, and the error as they are measured.
+
+    All a rows may be in one cell and change y by its range, so that the sums move by a√(K + 1), and noise with one variance
+    in all directions has to hide that.
+    """
+    schema, table, names = table_of(factors)
+    totals = pairs_of(schema, names)
+    a = totals.adjacency.a
+    asked = quote(table.agg(dp.regression("y", names, nulls="skip")), dp.GDP(1), totals)
+    return a, error_of(a * sqrt(factors + 1), factors), simulated(asked, factors)
+
+
+def simulated(asked: Quote, factors: int) -> float:
+    """The error of a regression whose matrix has noise too. High factors add 0.1 to y."""
     (measured,), (line,) = asked.measured, asked.lines
     rows = np.array(list(product([-1, 1], repeat=factors)) * (ROWS // 2**factors))
     y = 0.1 * (rows > 0).sum(axis=1) + 0.2
-    values = {"y": 2 * y - 1, **{name: rows[:, one] for one, name in enumerate(names)}}
+    values = {"y": 2 * y - 1, **{f"x{one}": rows[:, one] for one in range(factors)}}
     exact = []
     for part in measured.query.parts:
         size = np.prod([max(map(abs, one.reach)) for one in part.factors], initial=1)
@@ -105,6 +131,10 @@ def main() -> None:
     for factors in FACTORS:
         errors = as_a_vector(factors), cell_by_cell(factors), without_totals(factors)
         print(f"| {factors} | " + " | ".join(f"{one:.4f}" for one in errors) + " |")
+    print("\n| K | a beside all pairs | least error | as measured |\n|---|---|---|---|")
+    for factors in FACTORS[2:]:
+        a, least, found = beside_pairs(factors)
+        print(f"| {factors} | {a} | {least:.4f} | {found:.4f} |")
 
 
 if __name__ == "__main__":

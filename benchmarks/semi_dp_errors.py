@@ -32,6 +32,7 @@ from discreet.totals.published import totals_of_counts
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "semi-dp-errors.md"
 BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
 GROUP_ROWS = 1000
+AGE = dp.Number(0, 110)
 Spend = dp.PureDP | dp.ZCDP | dp.GDP
 GUARANTEES: tuple[tuple[str, str, Spend], ...] = (
     ("ε", "ε-semi-DP, ε = 1", dp.PureDP(1)),
@@ -99,6 +100,18 @@ def suppressed_margins() -> Case:
     return Case("one-way margins of a 3 × 3 table, and its suppressed cells", invariants, columns, dp.count())
 
 
+def overlap() -> Case:
+    columns = {"state": 5, "county": 4, "type": 3}
+    invariants = dp.Totals("state", "county") + dp.Occupied("state", "type")
+    return Case("totals of counties of 5 states, and which types are in each state", invariants, columns, dp.count())
+
+
+def ages() -> Case:
+    invariants = dp.Totals("group") + dp.Sums("age", dp.Schema(age=AGE))
+    title = "totals of 10 groups and the total of age, 0 to 110, 3 cells in each group"
+    return Case(title, invariants, {"group": 10, "level": 3}, dp.count())
+
+
 def means() -> Case:
     title = f"totals of 10 groups, means of numbers up to 100,000 in groups of {GROUP_ROWS:,} rows"
     return Case(title, dp.Totals("group"), {"group": 10}, dp.mean("wage"))
@@ -121,6 +134,7 @@ CASES: dict[str, Callable[[], Case]] = {
         for size, beside in ((2, 3), (3, 2), (5, 2), (10, 5))
     },
     "areas-15x9x24": areas,
+    "margins-3x3x1": partial(margins, 3, 3, 1),
     "margins-2^3": partial(margins, 2, 2, 2),
     "margins-2^6": partial(margins, *(2,) * 6),
     "pairs-3x3x3": pairs,
@@ -134,6 +148,8 @@ CASES: dict[str, Callable[[], Case]] = {
     "at-least-3": partial(
         ranges, "at least 500 rows in each of 10 groups, 3 cells in each group", dp.AtLeast("group", rows=500)
     ),
+    "overlap": overlap,
+    "ages": ages,
     "means": means,
 }
 
@@ -141,8 +157,9 @@ CASES: dict[str, Callable[[], Case]] = {
 def quoted(case: Case, spend: Spend) -> Quote:
     """The quote of a session whose totals are published."""
     categories = {name: dp.Category([str(level) for level in range(1, size + 1)]) for name, size in case.columns.items()}
-    schema = dp.Schema({**categories, "wage": dp.Number(0, 100_000, 100)})
     known = case.invariants.columns
+    summed = {"age": AGE} if "age" in known else {}
+    schema = dp.Schema({**categories, **summed, "wage": dp.Number(0, 100_000, 100)})
     counts = np.zeros(shape_of(known, schema), dtype=np.int64)
     counts[(slice(-1),) * len(known)] = GROUP_ROWS
     totals = totals_of_counts(case.invariants, schema, counts)

@@ -425,3 +425,35 @@ def test_no_rounding_of_the_best_gaussian_is_within_one_percent_in_the_smallest_
     assert 1.0100 < least < np.sqrt(8 * noise.variance() / best) < 1.0125
     narrow = offered(table_of((2, 2), 2), 2, GDP("0.3"))
     assert np.sqrt(8 * narrow.variance() / (4 * float(narrow.within) + float(narrow.between))) < 1.002
+
+
+def theta(within: float, between: float, shift: np.ndarray, deepest: int) -> tuple[float, float]:
+    """Σ exp(-Q(v - shift)/2) and Σ Q₁(v) exp(-Q(v)/2) over the lattice of 2 x 2 places with 2 cells, Q₁ = |v|²."""
+    first, total, second = np.arange(-deepest, deepest + 1), 0.0, 0.0
+    shifts = shift.reshape(4, 2)
+    for places in range(-6, 7):
+        sums = places * np.array([1, -1, -1, 1])
+        # Within a place |v|² is (x - y)²/2 + (x + y)²/2, where y = sum - x.
+        apart = [2 * first - one - (two[0] - two[1]) for one, two in zip(sums, shifts, strict=True)]
+        moved = sums - shifts.sum(axis=1)
+        weights = [np.exp(-(one**2) / (4 * within)) for one in apart]
+        weight = np.exp(-float(moved @ moved) / (4 * between)) * np.prod([one.sum() for one in weights])
+        spread = sum(float(w @ (a**2 / 2)) / w.sum() for w, a in zip(weights, apart, strict=True))
+        total, second = total + weight, second + weight * (spread + float(moved @ moved) / 2)
+    return total, second
+
+
+def test_under_rho_the_law_on_the_lattice_has_no_more_than_the_best_gaussian():
+    """What the bound for roundings does not stop: the exact law with the best form, by enumeration, and its guarantee."""
+    noise = offered(table_of((2, 2), 2), 2, GDP(1))
+    within, between = float(noise.within), float(noise.between)
+    whole, second = theta(within, between, np.zeros(8), 24)
+    best = 4 * within + between
+    assert 0.999 * best < second / whole <= best
+    moved = all_changes((2, 2), 2, 2)
+    for u in moved[:: max(1, len(moved) // 40)]:
+        (inside, outside), alpha = parts_of(u[None], 2)[0], 1.5
+        form = inside / within + outside / between
+        assert form <= 1 + 1e-12
+        renyi = alpha * form / 2 + np.log(theta(within, between, (1 - alpha) * u, 24)[0] / whole) / (alpha - 1)
+        assert renyi <= alpha / 2 * (1 + 1e-9)
