@@ -11,6 +11,7 @@ import pytest
 from tests.builders import run
 
 import discreet as dp
+from discreet.releases.document import make_release
 
 ROWS = 4000
 SCHEMA = dp.Schema(
@@ -47,6 +48,14 @@ def test_a_coefficient_is_rejected_where_its_interval_excludes_zero():
     assert other.details["low"] < 0 < other.details["high"]
     assert "given age, luck" in other.assumptions[0]
     assert dp.holm(found, other)[0].adjusted == Fraction(1, 10)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 4.0), (-4.0, 0.0)])
+def test_an_interval_that_ends_at_zero_holds_it(low, high):
+    document = {key: value for key, value in POPULATION.document.items() if key != "digest"}
+    ends = {"regression_wage_age_low": [low], "regression_wage_age_high": [high]}
+    document["columns"] = [{**one, "values": ends.get(one["name"], one["values"])} for one in document["columns"]]
+    assert dp.test_coefficient(make_release(document), "regression_wage_age").p_value == 1
 
 
 def test_groups_are_named():
