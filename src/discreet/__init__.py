@@ -25,6 +25,7 @@ if _typing.TYPE_CHECKING:
     from discreet.domain.imputation import Normal, Uniform, Weights
     from discreet.domain.maps import Map
     from discreet.domain.neighbours import AddRemove, ReplaceOne
+    from discreet.domain.of_persons import distinct, earliest, latest, only, rows, total
     from discreet.domain.reading import CsvFiles
     from discreet.domain.schema import Schema
     from discreet.engines import DatabaseTable, Limits
@@ -185,13 +186,17 @@ __all__ = [
     "correlations",
     "count",
     "covariance",
+    "distinct",
+    "earliest",
     "extract",
     "histogram",
     "holm",
+    "latest",
     "mean",
     "means",
     "median",
     "numbers",
+    "only",
     "persons",
     "poststratified",
     "principal_components",
@@ -199,6 +204,7 @@ __all__ = [
     "ratio",
     "read_map",
     "regression",
+    "rows",
     "share",
     "std",
     "sum",
@@ -209,6 +215,7 @@ __all__ = [
     "test_independence",
     "test_means",
     "test_proportion",
+    "total",
     "variance",
     "verify",
     "weighted_mean",
@@ -277,6 +284,14 @@ _HOMES = {
     "discreet.domain.neighbours": (
         "AddRemove",
         "ReplaceOne",
+    ),
+    "discreet.domain.of_persons": (
+        "distinct",
+        "earliest",
+        "latest",
+        "only",
+        "rows",
+        "total",
     ),
     "discreet.plan.plan": ("Plan",),
     "discreet.privacy": (

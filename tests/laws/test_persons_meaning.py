@@ -214,7 +214,7 @@ def nulls_kept(literal: Callable[..., Any]) -> Callable[..., Any]:
     [
         ("conditions_of", first_condition),
         ("path_of", without_steps),
-        ("_test", null_passes),
+        ("condition_axis", null_passes),
         ("_key", nulls_kept),
     ],
 )

@@ -18,7 +18,7 @@ from discreet.audit.claims import Claim, claim_of, grid_of
 from discreet.audit.draws import KERNEL, Kernel
 from discreet.audit.interval_law import interval_counts
 from discreet.audit.pairs import neighbouring_tables
-from discreet.domain.neighbours import whole_number
+from discreet.domain.neighbours import is_of_persons, whole_number
 from discreet.errors import ArgumentError, PlanError, printed
 from discreet.exact.numbers import Amount, exact, text
 from discreet.invariants import Invariants
@@ -244,7 +244,7 @@ def audit_quote(
     Raises:
         PlanError: nothing of the request can be audited.
     """
-    if quoted.plan.layout.persons is not None:
+    if is_of_persons(quoted.plan.neighbours.word):
         raise PlanError(
             "audit(): attacks tables of rows, and this request is about all rows of a person; docs/proofs/persons.md "
             "proves its charge; ask for an audit of a table of rows"

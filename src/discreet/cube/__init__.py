@@ -5,6 +5,7 @@
 * `value_paths`: The way of one value of a column through the steps, as a public table
 * `membership`: Which group of a release a final code belongs to, and which codes pass a condition: functions of plan and
   schema
+* `person_rows`: The scan that makes one row of all rows of each person, and the cubes of the table of these rows
 * `persons`: The scan of a table of persons: whose row it is, in which cell of the request it is, and what a person counts
   for
 * `queries`: Primitive integer queries: what noise is added to, a class each

@@ -22,6 +22,7 @@
 * `maps`: Shapes of groups on a map: outlines in whole numbers on a small grid, each with the key of a category
 * `missing`: Missing codes: values of the source that stand for "not known", such as -8 and 999, and that are read as null
 * `neighbours`: The neighbouring relations that a custodian can declare, with all their facts
+* `of_persons`: What becomes of all rows of a person: the columns of a table with one row for each person
 * `origins`: Where a derived column comes from: a public map from the codes of another column, and what such maps say of
   each other
 * `reading`: The reading of CSV text: a public declaration, and part of what a column is

@@ -11,11 +11,12 @@ from math import ceil
 from typing import Any
 
 from discreet.domain.bounds import bound_words
+from discreet.domain.of_persons import made_words
 from discreet.domain.row_samples import sample_words
 from discreet.exact.figures import enumerate_texts, name, number
 from discreet.exact.numbers import text
 
-__all__ = ["MOST_LISTED", "column_words", "list_names", "step_words"]
+__all__ = ["MOST_LISTED", "column_words", "list_names", "step_words", "steps_of"]
 
 MOST_LISTED = 12
 
@@ -27,6 +28,14 @@ def list_names(names: Sequence[str], last: str = "and") -> str:
     return enumerate_texts(names, last)
 
 
+def steps_of(plan: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The steps of a plan, as a document has it; with those on rows, where one row of each person is made of these."""
+    if "persons" not in plan:
+        return [*plan["steps"]]
+    table = plan["persons"]
+    return [*table["steps"], {"step": "per_person", "made": table["made"]}, *plan["steps"]]
+
+
 def step_words(step: Mapping[str, Any]) -> str:
     """The step, as `step_json` writes it, in a sentence."""
     if step["step"] == "resize":
@@ -35,6 +44,9 @@ def step_words(step: Mapping[str, Any]) -> str:
         return sample_words(step)
     if step["step"] == "bound":
         return bound_words(step)
+    if step["step"] == "per_person":
+        made = "; ".join(f"{name(one['name'])} is {made_words(one)}" for one in step["made"])
+        return f"One row is made of all rows of each person: {made}."
     column = name(step["column"])
     if step["step"] == "impute":
         return f"{column}: a value that is not known is replaced by {_law_words(step)}, whatever the other data are."

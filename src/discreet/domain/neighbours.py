@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
-from typing import Any, ClassVar, SupportsIndex, TypeGuard, cast
+from typing import Any, ClassVar, Literal, SupportsIndex, TypeGuard, cast
 
 from discreet.domain.draws import Draw, draw_of, is_draw, refuse_design
 from discreet.errors import ArgumentError, InternalError, did_you_mean, printed
@@ -155,10 +155,12 @@ class AddRemovePersons:
     """Two tables are neighbours if one has all rows of one person more than the other, however many; all else is private.
 
     `person` names the `Identifier` of the schema whose equal values mark the rows of one person. `AddRemove(person=…)`
-    makes it. Requests on such a table bound what one person counts for: `Table.bound`.
+    makes it. Requests on such a table bound what one person counts for: `Table.bound`. With `each` = "row" the table that is
+    asked has one row of each person, which `Table.per_person` makes of all rows.
     """
 
     person: str
+    each: Literal["rows", "row"] = "rows"
 
     word: ClassVar[str] = "add-remove-persons"
     needed: ClassVar[tuple[str, ...]] = ("person",)
@@ -188,7 +190,7 @@ class AddRemovePersons:
 
     def to_json(self) -> dict[str, object]:
         """The relation as canonical JSON values."""
-        return {"relation": self.word, "person": self.person}
+        return {"relation": self.word, "person": self.person, **({} if self.each == "rows" else {"each": self.each})}
 
     def size_words(self) -> str:
         """A sentence for readers about the number of rows: public or confidential."""
@@ -196,7 +198,8 @@ class AddRemovePersons:
 
     def text(self) -> str:
         """A few words for a terminal: the relation, and whether the number of rows is public."""
-        return f"{self.word}: all rows with one value of '{self.person}' are one person; their numbers are private"
+        made = "" if self.each == "rows" else ", of which one row is made"
+        return f"{self.word}: all rows with one value of '{self.person}' are one person{made}; their numbers are private"
 
 
 Neighbours = AddRemove | ReplaceOne | AddRemovePersons
@@ -218,8 +221,8 @@ def is_relation(value: object) -> TypeGuard[Neighbours]:
 
 
 def person_of(neighbours: Neighbours) -> str | None:
-    """The column whose equal values mark the rows of one person; None where a number of rows per person is declared."""
-    return neighbours.person if isinstance(neighbours, AddRemovePersons) else None
+    """The column whose equal values mark the rows of one person; None where a person has one row, or so many."""
+    return neighbours.person if isinstance(neighbours, AddRemovePersons) and neighbours.each == "rows" else None
 
 
 def said_of(word: str, sentence: str) -> str:

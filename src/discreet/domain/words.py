@@ -11,7 +11,7 @@ from typing import Any
 
 from discreet.domain.declared_words import column_words, step_words
 from discreet.domain.groups import Group
-from discreet.domain.neighbours import Neighbours, person_of
+from discreet.domain.neighbours import Neighbours, is_of_persons
 from discreet.domain.schema import Schema
 from discreet.domain.steps import Step, step_json
 from discreet.exact.figures import decimals_for, interval, name, number, plural
@@ -127,7 +127,7 @@ def release_card(document: Mapping[str, Any]) -> str:
 
 def neighbours_text(neighbours: Neighbours) -> str:
     """The neighbouring relation and the number of rows per person."""
-    if person_of(neighbours) is not None:
+    if is_of_persons(neighbours.word):
         return neighbours.text()
     person = f"{neighbours.rows_per_person} {plural('row', neighbours.rows_per_person)} a person"
     return f"{neighbours.text()}; {person}"

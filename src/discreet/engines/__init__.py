@@ -19,6 +19,10 @@ folder, and is loaded when a source needs it.
 * `missing`: Missing codes of numbers and dates: which cells are null because the declaration says so, in Python and in
   SQL
 * `own`: An engine of one's own, handed over as the source
+* `person_rows`: A scan that makes one row of all rows of each person, as two SQL statements: the parts of each person, and
+  the rows
+* `person_scans`: The two readings of a table of persons, and their statements: of parts of persons first, then of whole
+  ones
 * `persons`: A scan of a table of persons as two SQL statements: the rows of each person in each cell, and weighted totals
   of these
 * `progress`: An engine that reports which stage of its work begins, in constant words. Nothing of the rows shows but

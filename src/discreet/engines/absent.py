@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from discreet.cube.cube import Cube
-from discreet.cube.persons import PersonScan
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.domain.reading import CsvFormat
 from discreet.domain.schema import Schema
-from discreet.engines.base import ColumnType, Header
+from discreet.engines.base import ColumnType, Header, PersonReading
 from discreet.errors import SourceError
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ class AbsentSource:
         """True, as far as the plan goes: the engine elsewhere decides."""
         return True
 
-    def add_persons(self, scan: PersonScan) -> Cube:  # noqa: ARG002
+    def add_persons(self, scan: PersonReading) -> Cube:  # noqa: ARG002
         """Refused.
 
         Raises:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from discreet.cube.cube import Cube, row_count
+from discreet.cube.person_rows import PersonRows
 from discreet.cube.persons import PersonScan
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.domain.columns import Category, Column, Date
@@ -26,6 +27,7 @@ __all__ = [
     "Header",
     "Inspectable",
     "Labelled",
+    "PersonReading",
     "Personal",
     "Prepared",
     "Together",
@@ -156,6 +158,10 @@ class Counting(Protocol):
         """The number of rows, as `aggregate` would count them now."""
 
 
+PersonReading = PersonScan | PersonRows
+"""The two readings of a table of persons: totals over persons, and one row of each."""
+
+
 @runtime_checkable
 class Personal(Protocol):
     """An engine that can add up persons, each with a bounded weight, in one reading."""
@@ -163,16 +169,19 @@ class Personal(Protocol):
     def can_add_persons(self) -> bool:
         """True if this source can be added up so; a source that cannot is refused before anything is charged."""
 
-    def add_persons(self, scan: PersonScan) -> Cube:
-        """A cube with a key for the cell of the request, each cell once, and the totals over persons as its sums.
+    def add_persons(self, scan: PersonReading) -> Cube:
+        """For a `PersonRows` the values of persons, each combination once, with the number of persons that have it.
+
+        For a `PersonScan` a cube with a key for the cell of the request, each cell once, and the totals over persons as its
+        sums.
 
         The sums stand in the order of `column_of_total`. Only rows whose identifier is not null contribute. The number of
         rows is the number of persons that are in the cell, which is as private as the totals.
         """
 
 
-def totals_of_persons(engine: Engine, scan: PersonScan) -> Cube:
-    """The totals over persons of a source.
+def totals_of_persons(engine: Engine, scan: PersonReading) -> Cube:
+    """The totals over persons of a source, or one row of each.
 
     Raises:
         InternalError: the engine cannot add up persons; `check_person` has refused it before anything was charged.

@@ -19,7 +19,7 @@ from discreet.engines.base import Header
 from discreet.engines.dialect import Dialect
 from discreet.engines.sql import labels_sql, number_code
 
-__all__ = ["person_cube", "person_rows_sql", "person_totals_sql"]
+__all__ = ["person_cube", "person_rows_sql", "person_totals_sql", "sums_sql"]
 
 Answer = Mapping[str, NDArray[Any]]
 
@@ -40,7 +40,7 @@ def person_rows_sql(dialect: Dialect, source: str, header: Header, scan: PersonS
         scan: the scan.
     """
     person = dialect.identity(dialect.quoted(scan.person), header[scan.person])
-    codes = [f"{number_code(dialect, one.path, header[one.path.name], None)} AS v{j}" for j, one in enumerate(scan.values)]
+    codes, sums = sums_sql(dialect, header, scan.values)
     labels = labels_sql(dialect, source, header, scan.axes, [f"{person} AS p", *codes])
     kept = ["p IS NOT NULL"]
     for i, key in enumerate(scan.keys):
@@ -48,11 +48,17 @@ def person_rows_sql(dialect: Dialect, source: str, header: Header, scan: PersonS
         kept.append(inside if key.null is None else f"({inside} OR k{i} = {key.axis.path.null_target})")
     kept += [f"k{len(scan.keys) + i} = 1" for i in range(len(scan.tests))]
     cell = f"CAST({_cell(scan)} AS INTEGER)"  # at most 250,000 cells
-    sums = "".join(f", count(v{j}) AS n{j}, {_sum_of_codes(dialect, one, j)} AS s{j}" for j, one in enumerate(scan.values))
     return (
         f"SELECT p, {cell} AS cell, count(*) AS n{sums} FROM ({labels}) AS labelled WHERE {' AND '.join(kept)} "
         f"GROUP BY p, {cell}"
     )
+
+
+def sums_sql(dialect: Dialect, header: Header, values: Sequence[PersonValue]) -> tuple[list[str], str]:
+    """The codes v0, v1, … of the values over the source, and their known rows and sums n0, s0, … over these."""
+    codes = [f"{number_code(dialect, one.path, header[one.path.name], None)} AS v{j}" for j, one in enumerate(values)]
+    sums = (f", count(v{j}) AS n{j}, {_sum_of_codes(dialect, one, j)} AS s{j}" for j, one in enumerate(values))
+    return codes, "".join(sums)
 
 
 def _sum_of_codes(dialect: Dialect, value: PersonValue, j: int) -> str:

@@ -6,9 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 from discreet.cube.cube import Cube
-from discreet.cube.persons import PersonScan
 from discreet.cube.value_paths import KeyAxis, Moment
-from discreet.engines.base import CubeRequest, Engine, Header, Personal, check_ready, cubes_of, rows_of, totals_of_persons
+from discreet.engines.base import (
+    CubeRequest,
+    Engine,
+    Header,
+    Personal,
+    PersonReading,
+    check_ready,
+    cubes_of,
+    rows_of,
+    totals_of_persons,
+)
 
 __all__ = ["Progress", "Telling"]
 
@@ -52,7 +61,7 @@ class Telling:
         """The same as the engine's."""
         return isinstance(self._engine, Personal) and self._engine.can_add_persons()
 
-    def add_persons(self, scan: PersonScan) -> Cube:
+    def add_persons(self, scan: PersonReading) -> Cube:
         """The same as the engine's."""
         self._tell("count")
         cube = totals_of_persons(self._engine, scan)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +18,9 @@ from discreet.cube.cube import Cube, compact, empty_cube, sum_dtype
 from discreet.cube.persons import PersonScan
 from discreet.cube.value_paths import CategoryPath, KeyAxis, Moment, NumberPath
 from discreet.domain.columns import Category, Date, Number
-from discreet.engines.base import ColumnType, CountedCells, Header
+from discreet.engines.base import ColumnType, CountedCells, Header, PersonReading
 from discreet.engines.missing import is_missing
-from discreet.engines.reference_persons import add_persons
+from discreet.engines.reference_persons import add_persons, make_rows
 
 __all__ = [
     "ReferenceEngine",
@@ -78,15 +79,17 @@ class ReferenceEngine:
         """True."""
         return True
 
-    def add_persons(self, scan: PersonScan) -> Cube:
+    def add_persons(self, scan: PersonReading) -> Cube:
         """The totals over persons, row by row."""
         rows = (dict(zip(self._header, row, strict=True)) for row in self._rows)
-        return add_persons(
+        read: Any = add_persons if isinstance(scan, PersonScan) else make_rows
+        found: Cube = read(
             scan,
             rows,
             lambda axis, value: label(axis, value, self._header[axis.name]),
             lambda path, value: number_target(path, value, self._header[path.name]),
         )
+        return found
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         """The cube of all rows, counted one by one."""

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from discreet.cube.cube import Cube
+from discreet.cube.cube import Cube, compact
+from discreet.cube.person_rows import PersonColumn, PersonRows
 from discreet.cube.persons import PersonKey, PersonScan
 from discreet.cube.value_paths import KeyAxis, NumberPath
 from discreet.cube.weights import WEIGHTINGS, weight
+from discreet.domain.codes import NULL
 
-__all__ = ["add_persons", "cell_of", "identity"]
+__all__ = ["add_persons", "cell_of", "identity", "make_rows"]
 
 Label = Callable[[KeyAxis, object], int]
 Code = Callable[[NumberPath, object], int | None]
@@ -44,6 +46,38 @@ def add_persons(scan: PersonScan, rows: Iterable[Mapping[str, object]], label: L
         weighed = [1, *(w * one for one in added for w in weights)]
         totals[cell] = [have + more for have, more in zip(totals.get(cell, [0] * len(weighed)), weighed, strict=True)]
     return _cube_of(scan, totals)
+
+
+def make_rows(scan: PersonRows, rows: Iterable[Mapping[str, object]], label: Label, code: Code) -> Cube:
+    """The values of the persons of these rows, each combination with the number of persons that have it."""
+    own: dict[object, list[Mapping[str, object]]] = {}
+    for row in rows:
+        person = identity(row[scan.person])
+        if person is not None and all(label(axis, row[axis.name]) == 1 for axis in scan.tests):
+            own.setdefault(person, []).append(row)
+    persons = Counter(tuple(one.code(_number_of(scan, one, of, label, code)) for one in scan.made) for of in own.values())
+    keys = np.array(list(persons), dtype=np.int64).reshape(len(persons), len(scan.made))
+    nothing = np.zeros((len(persons), 0), dtype=np.int64)
+    return compact(Cube(keys, np.array(list(persons.values()), dtype=np.int64), nothing, nothing))
+
+
+def _number_of(
+    scan: PersonRows, one: PersonColumn, rows: Sequence[Mapping[str, object]], label: Label, code: Code
+) -> int | None:
+    """What is made of all rows of a person; None for null."""
+    if one.how == "rows":
+        return len(rows)
+    if one.how == "total":
+        value = scan.values[one.place]
+        codes = [known for row in rows if (known := code(value.path, row[value.path.name])) is not None]
+        return value.clamped(len(codes), sum(codes)) if codes else None
+    axis = scan.axes[one.place]
+    labels = {label(axis, row[axis.name]) for row in rows} - {NULL}
+    if one.how == "distinct":
+        return len(labels)
+    if not labels or (one.how == "only" and len(labels) > 1):
+        return None
+    return max(labels) if one.how == "latest" else min(labels)
 
 
 def identity(value: object) -> object:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.domain.declared_words import step_words
+from discreet.domain.declared_words import step_words, steps_of
 from discreet.domain.row_samples import SampleEach, SampleRows
 from discreet.exact.figures import plural
 from discreet.exact.numbers import Amount, decimal_text, sqrt_up, text
@@ -116,7 +116,7 @@ def _explain_tables(told: _Told) -> Iterator[str]:
 
 
 def _explain_steps(told: _Told) -> Iterator[str]:
-    steps = told.document["plan"]["steps"]
+    steps = steps_of(told.document["plan"])
     computed = [column for column in told.document["plan"]["schema"] if "query" in column]
     for column in computed:
         yield f"{column['name']} is computed from the cells of each row: {column['query']}"
@@ -131,6 +131,8 @@ def _explain_steps(told: _Told) -> Iterator[str]:
         yield "So the two prepared tables that are compared differ in all rows of one person, however many."
         return
     group = told.quote.group
+    if told.quote.plan.persons is not None:
+        yield "So the two tables with one row of each person differ in at most one row, before rows are drawn."
     yield f"So the two prepared tables that are compared differ in at most {group} {plural('row', group)}."
 
 
@@ -139,6 +141,7 @@ _ROW_WISE = {
     "clamp": "Row-wise: a row's result depends on that row alone, so as many rows differ as before (1-stable).",
     "impute": "Row-wise: draws depend neither on the data nor on each other, so as many rows differ as before (1-stable).",
     "bound": "Person by person: what one person counts for depends on the rows of this person alone.",
+    "per_person": "Person by person: the row of a person depends on the rows of this person alone.",
     "where": "Row-wise: no row is dropped, n stays what it is, and as many rows differ as before (1-stable).",
 }
 

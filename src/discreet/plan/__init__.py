@@ -4,6 +4,8 @@
 * `families`: Columns of one family in one request: each of them is the same public function of a cell of the source, or it
   is refused
 * `layout`: The scans of a request: the cubes that the engine fills for it, with their keys and sums
+* `person_table`: A table with one row for each person, made of all rows of the person: its schema, and the scan that makes
+  it
 * `persons`: Requests on a table of persons: what is refused, and the scan that answers the others
 * `plan`: A plan: schema, neighbours, steps and one request
 * `recorded`: The table as recorded beside the prepared one: which statistics are computed of it, under which names

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from discreet.cube.person_rows import PersonRows
 from discreet.cube.persons import PersonScan
 from discreet.cube.scans import Scan
 from discreet.cube.value_paths import KeyAxis, Moment, NumberPath, Path, axis_size
@@ -56,6 +57,7 @@ class Layout:
         joint: the number of cells of one joint cube of all columns.
         because: the reason for these scans, in words; empty if there is no choice.
         persons: the one scan of a table of persons, beside which there is no other; None for a table of rows.
+        each: the scan that makes one row of each person, of which the others read the result; None for a table as it is.
     """
 
     scans: tuple[Scan, ...]
@@ -63,6 +65,7 @@ class Layout:
     joint: int
     because: str
     persons: PersonScan | None = None
+    each: PersonRows | None = None
 
     @property
     def cells(self) -> int:
@@ -73,6 +76,9 @@ class Layout:
         """A sentence that says how often the source is read, for tables of how many cells, and why."""
         if self.persons is not None:
             return f"the source is read once, person by person, for one table of {self.joint:,} {plural('cell', self.joint)}"
+        if self.each is not None:
+            cells = " and ".join(f"{part.domain:,}" for part in self.scans)
+            return f"the source is read once, person by person, and the table of one row of each for tables of {cells} cells"
         because = f", because {self.because}" if self.because else ""
         sizes = [f"{part.domain:,}" for part in self.scans]
         if len(self.scans) == 1:

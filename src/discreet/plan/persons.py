@@ -22,7 +22,7 @@ from discreet.statistics.counts import Count
 from discreet.statistics.person_recipes import of_persons
 from discreet.statistics.person_values import Wanted, totals_of
 
-__all__ = ["check_persons", "person_layout"]
+__all__ = ["check_persons", "condition_axis", "person_layout"]
 
 
 class Asking(Request, Protocol):
@@ -140,7 +140,7 @@ def _scan_of(request: Asking, person: str, labels: tuple[tuple[Label, ...], ...]
         return path_of(name, request.steps, start)
 
     keys = tuple(_key(group, path(group.column), request.facts, drops=group.column in hidden) for group in request.group_by)
-    tests = tuple(_test(step, path(step.column)) for step in conditions_of(request.steps))
+    tests = tuple(condition_axis(step, path(step.column)) for step in conditions_of(request.steps))
     sizes = tuple(len(one) for one in labels)
     bound = request.facts.bound
     groups = MOST_GROUPS if bound is None or bound.groups is None else bound.groups
@@ -175,7 +175,7 @@ def _value(wanted: Wanted, path: Path, facts: TableFacts) -> PersonValue:
     return PersonValue(path, totals.step, totals.origin, totals.low, totals.high)
 
 
-def _test(step: Where | WhereIn, path: Path) -> KeyAxis:
+def condition_axis(step: Where | WhereIn, path: Path) -> KeyAxis:
     """An axis whose label is 1 exactly where the condition holds."""
     if isinstance(step, Where):
         return KeyAxis(path, (step.low, step.high + 1))

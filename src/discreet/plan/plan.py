@@ -20,11 +20,12 @@ from discreet.errors import PlanError, printed
 from discreet.exact.canonical import canonical, digest
 from discreet.plan.families import check_families
 from discreet.plan.layout import Layout, layout_of, resize_of, table_facts, used_columns
+from discreet.plan.person_table import PersonTable, check_person_table, person_rows
 from discreet.plan.persons import check_persons, person_layout
 from discreet.plan.recorded import ANYWHERE, Original, answered_by, check_original, facts_with_recorded, stripped_steps
 from discreet.plan.shown import check_nulls
 from discreet.plan.sizes import check_cubes, check_release
-from discreet.plan.used import cut_to_used
+from discreet.plan.used import cut_persons, cut_to_used
 from discreet.statistics.base import Statistic, groupings_of, outputs, statistic_json
 
 __all__ = [
@@ -49,8 +50,8 @@ class Plan:
 
     `intervals` determines what holds with probability 95 %: "each" interval by itself, or all of them together
     ("simultaneous"). `dropped` names the columns whose null groups are not printed; `target` is the wish for intervals of
-    the table as recorded. The rest determines `facts`, the facts of the table after its steps, `answered`, the statistics
-    that are computed, and `layout`, its scans.
+    the table as recorded; `persons` says what a table with one row for each person is made of. The rest determines `facts`,
+    the facts of the table after its steps, `answered`, the statistics that are computed, and `layout`, its scans.
 
     Raises:
         PlanError: no statistic, names that collide, a statistic that its column does not allow, too many cells.
@@ -64,6 +65,7 @@ class Plan:
     intervals: Intervals = "each"
     dropped: tuple[str, ...] = ()
     target: Original | None = None
+    persons: PersonTable | None = None
     facts: TableFacts = field(init=False, repr=False, compare=False)
     answered: tuple[Statistic, ...] = field(init=False, repr=False, compare=False)
     layout: Layout = field(init=False, repr=False, compare=False)
@@ -77,6 +79,7 @@ class Plan:
         object.__setattr__(self, "dropped", check_nulls(nulls, self.group_by, self.statistics))
         if not self.statistics:
             raise PlanError("agg(): has no statistic; name at least one, such as count()")
+        check_person_table(self.neighbours, self.persons, self.schema)
         check_persons(self, facts)
         for statistic in self.statistics:
             statistic.kind.reads.check(statistic, facts)
@@ -85,7 +88,10 @@ class Plan:
         _check_names(self)
         check_release(self)
         person = person_of(self.neighbours)
-        object.__setattr__(self, "layout", layout_of(self) if person is None else person_layout(self, person))
+        found = layout_of(self) if person is None else person_layout(self, person)
+        if self.persons is not None:
+            found = replace(found, each=person_rows(self.persons, used_columns(self)))
+        object.__setattr__(self, "layout", found)
         check_cubes(self, self.layout)
         if isinstance(facts.drawn, Resize):
             _check_resize(self, facts)
@@ -93,6 +99,8 @@ class Plan:
     def __reduce__(self) -> tuple[type[Plan], tuple[object, ...]]:
         # A pickle holds the request, which is checked when it is read; the rest is computed from it.
         asked = self.schema, self.neighbours, self.steps, self.group_by, self.statistics, self.intervals, self.dropped
+        if self.persons is not None:
+            return Plan, (*asked, self.target, self.persons)
         return Plan, asked if self.target is None else (*asked, self.target)
 
     def __repr__(self) -> str:
@@ -114,12 +122,19 @@ class Plan:
 
         A stored release is recognised by it, so that the schema of a data set can grow.
         """
-        return digest(cut_to_used(plan_json(self), used_columns(self)))
+        return digest(self._used(plan_json(self)))
 
     def asks_as(self, written: Mapping[str, Any]) -> bool:
         """True if the plan that `plan_json` has written asks the same of the columns that this one uses."""
+        return canonical(self._used(written)) == canonical(self._used(plan_json(self)))
+
+    def _used(self, written: Mapping[str, Any]) -> dict[str, Any]:
+        """What `plan_json` has written, without the columns that this plan does not use."""
         used = used_columns(self)
-        return canonical(cut_to_used(written, used)) == canonical(cut_to_used(plan_json(self), used))
+        found = cut_to_used(written, used)
+        if self.persons is None or "persons" not in written:
+            return found
+        return found | {"persons": cut_persons(written["persons"], used)}
 
     def simultaneous(self) -> Plan:
         """The same request with wider intervals: all intervals of the release hold together with probability 95 %."""
@@ -161,6 +176,7 @@ def plan_json(plan: Plan) -> dict[str, object]:
     # The default is left out, so that a plan keeps the digest that ledgers hold.
     shown |= {} if plan.intervals == "each" else {"intervals": plan.intervals}
     shown |= {} if plan.target is None else {"original": plan.target.to_json()}
+    shown |= {} if plan.persons is None else {"persons": plan.persons.to_json()}
     return shown | ({"nulls_dropped": list(plan.dropped)} if plan.dropped else {})
 
 

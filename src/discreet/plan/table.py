@@ -11,12 +11,14 @@ from discreet.domain.conditions import nearest_condition
 from discreet.domain.groups import BinGroup, Bins, CategoryGroup, Group, group_of, merge_groups
 from discreet.domain.imputation import ImputationLaw
 from discreet.domain.neighbours import Neighbours
+from discreet.domain.of_persons import OfRows
 from discreet.domain.row_samples import sampling_step
 from discreet.domain.schema import Schema
 from discreet.domain.steps import Step, TableFacts, after, clamp_step, impute_step, resize_step, step_json, where_step
 from discreet.domain.words import card, declared_facts, neighbours_text, one_line
 from discreet.errors import PlanError, printed
 from discreet.exact.numbers import Amount
+from discreet.plan.person_table import PersonTable, person_table
 from discreet.plan.plan import Plan, table_facts
 from discreet.plan.shown import check_nulls
 from discreet.statistics.base import Statistic
@@ -34,6 +36,8 @@ class Table:
     schema: Schema
     neighbours: Neighbours
     steps: tuple[Step, ...] = ()
+    persons: PersonTable | None = None
+    """What the table is made of, where it has one row for each person."""
 
     def __repr__(self) -> str:
         done = [
@@ -135,6 +139,22 @@ class Table:
         after(step, self.facts)  # the chain rule raises if the table was bounded already
         return replace(self, steps=(*self.steps, step))
 
+    def per_person(self, **made: OfRows) -> Table:
+        """A table with one row for each person, on which everything is asked as on any table of rows.
+
+        Its columns are made of all rows of a person that fulfil the conditions so far: `visits=rows(0, 50)`,
+        `spent=total("amount", 0, 500)`, `shops=distinct("shop", most=40)`, `last=latest("day")`, `first=earliest("day")`,
+        `home=only("state")`. A person without such a row is not in it. No bound is needed: one person has one row.
+
+        Args:
+            made: the columns by their names.
+
+        Raises:
+            PlanError: the table does not say whose row is whose; it was imputed, drawn or bounded; a column does not fit.
+        """
+        found = person_table(self.schema, self.neighbours, self.steps, made)
+        return Table(found.columns, found.relation, (), found)
+
     def group_by(self, *by: str | Bins, nulls: Nulls = "show") -> Grouped:
         """The groups of the request: categorical columns and `bins(column, edges)`, in the order of the result.
 
@@ -195,7 +215,10 @@ class Grouped:
                 raise _no_statistic(statistic)
         checked = tuple(self._with_groups(statistic) for statistic in statistics)
         dropped = check_nulls(self.nulls, self.groups, checked)
-        return Plan(self.table.schema, self.table.neighbours, self.table.steps, self.groups, checked, dropped=dropped)
+        table = self.table
+        return Plan(
+            table.schema, table.neighbours, table.steps, self.groups, checked, dropped=dropped, persons=table.persons
+        )
 
     def _with_groups(self, statistic: Statistic) -> Statistic:
         """The statistic with its own groups, if it has any, checked against the columns."""

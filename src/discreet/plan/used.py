@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from operator import itemgetter
 from typing import Any
 
-__all__ = ["cut_to_used"]
+__all__ = ["cut_persons", "cut_to_used"]
 
 _OF_VALUES = ("clamp", "impute")
 
@@ -28,3 +28,14 @@ def cut_to_used(plan: Mapping[str, Any], used: Collection[str]) -> dict[str, Any
     columns = sorted((column for column in plan["schema"] if column["name"] in used), key=itemgetter("name"))
     how = next((column["csv"] for column in plan["schema"] if "csv" in column and not columns), None)
     return {**plan, "schema": columns, "steps": [*of_values, *others]} | ({} if how is None else {"csv": how})
+
+
+def cut_persons(table: Mapping[str, Any], used: Collection[str]) -> dict[str, Any]:
+    """The canonical JSON of what a table of persons is made of, without what its columns that are not `used` are made of.
+
+    The columns are named and in order in the plan; so their order here is that of their names.
+    """
+    made = sorted((one for one in table["made"] if one["name"] in used), key=itemgetter("name"))
+    read = {one["column"] for one in made if "column" in one}
+    read |= {step["column"] for step in table["steps"] if step["step"] not in _OF_VALUES}
+    return cut_to_used(table, [*read, table["neighbours"]["person"]]) | {"made": made}

@@ -11,9 +11,12 @@
 * `parameters`: The `[parameters]` section of a plan file: what one plan for many months leaves open, and the values
   that fill it
 * `read`: A plan file (TOML) and its meaning
-* `row_draws`: `resize` and `sample` in a plan file: the step that draws rows
+* `row_draws`: `resize`, `sample` and `bound` in a plan file: the last step, which draws rows or bounds what a person counts
+  for
 * `samples`: `sampled` in a plan: how the file was secretly drawn from a population, and a budget that is stated for it
 * `statistics`: A statistic in a plan file: a word alone, or a table with the word, its column or value, and further keys
+* `steps`: The steps of a release in a plan file: clamps and imputations, conditions, one row of each person, and the last
+  step
 * `tested`: The `[[test]]` sections of a plan file: hypotheses that are tested on what its releases publish
 * `tree`: A TOML file as a tree of values with their places, so that every error can name file, line and key
 * `write`: Values as TOML text

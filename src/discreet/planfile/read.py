@@ -6,7 +6,7 @@ that was written. Every mistake raises a PlanError that names its place, before 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from pathlib import Path
@@ -14,11 +14,7 @@ from typing import Any
 
 from discreet import datasets
 from discreet.approvals.demand import Demand
-from discreet.domain.categories import Value
-from discreet.domain.columns import Category, Column
-from discreet.domain.conditions import nearest_condition
 from discreet.domain.groups import Bins, bins
-from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights
 from discreet.domain.neighbours import Neighbours, find_relation, relations
 from discreet.domain.reading import CsvFormat
 from discreet.domain.schema import Schema
@@ -32,17 +28,16 @@ from discreet.plan.shown import NULLS
 from discreet.plan.table import Table
 from discreet.planfile.about import add_words
 from discreet.planfile.approval import demand_of
-from discreet.planfile.columns import category_values, schema_of
+from discreet.planfile.columns import schema_of
 from discreet.planfile.derived import derivations_of
 from discreet.planfile.invariants import invariants_of
 from discreet.planfile.original import original_of
 from discreet.planfile.parameters import fill_in
-from discreet.planfile.row_draws import with_last_step
 from discreet.planfile.samples import budget_of_file, read_draw
 from discreet.planfile.statistics import statistic_of
+from discreet.planfile.steps import STEPS, prepare, prepared_of
 from discreet.planfile.tested import tests_of
 from discreet.planfile.tree import Keys, Node, read_toml
-from discreet.planfile.write import toml_key
 from discreet.privacy import Budget, coordinates
 from discreet.privacy.amounts import Spend, check_budget, report_delta_of, spend_of
 from discreet.privacy.measures import budgets, find_budget
@@ -52,11 +47,6 @@ from discreet.session.orders import Order, check_name
 
 __all__ = ["PlanFile", "load_plan", "plan_of"]
 
-_LAWS: Mapping[str, Keys] = {
-    "uniform": ((), ("lower", "upper")),
-    "normal": (("mean", "sd"), ("lower", "upper")),
-    "weights": (("weights",), ()),
-}
 _INSPECT = ("terminal", "never")
 """The words for whether `discreet inspect` may show what becomes of the rows: on a terminal, or not at all."""
 _UNIT = ("rows_per_person", "person")
@@ -74,6 +64,8 @@ _OPTIONAL = (
     "resize",
     "sample",
     "bound",
+    "per_person",
+    "of_persons",
     "clamp",
     "impute",
 )
@@ -203,11 +195,6 @@ def _inspect(node: Node) -> str:
     return word
 
 
-def _values(node: Node, column: Column | None) -> Any:
-    """Bounds or categories, depending on the type of the column."""
-    return category_values(node) if isinstance(column, Category) else node.scalars()
-
-
 def _budget(node: Node, neighbours: Neighbours) -> tuple[Budget, Fraction]:
     known: Mapping[str, Keys] = {kind.word: (kind.fields, ("report_delta", "of")) for kind in budgets()}
     measure, parts = node.choice("measure", known)
@@ -223,8 +210,8 @@ def _orders(parts: dict[str, Node], table: Table, budget: Budget) -> tuple[Order
         raise parts["release"].wrong("write [[release]] with two pairs of brackets: there can be several")
     releases = parts["release"].items()
     columns = parts["columns"].mapping()
-    steps = {step: {name: node.child(step) for name, node in columns.items() if step in node.value} for step in _STEPS}
-    _prepare(table, steps)
+    steps = {step: {name: node.child(step) for name, node in columns.items() if step in node.value} for step in STEPS}
+    prepare(table, steps)
     orders: list[Order] = []
     for node in releases:
         order = _order(node, table, steps, budget)
@@ -241,15 +228,8 @@ def _orders(parts: dict[str, Node], table: Table, budget: Budget) -> tuple[Order
 def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budget: Budget) -> Order:
     parts = node.table(("name", "statistics"), _OPTIONAL)
     name = _name(parts["name"])
-    own = {step: {**steps[step], **(parts[step].mapping() if step in parts else {})} for step in _STEPS}
-    prepared = _prepare(table, own)
-    if "where" in parts:
-        _check_condition(parts["where"], table)
-    for column, condition in parts["where"].mapping().items() if "where" in parts else ():
-        _check_condition(condition, table, column)
-        with condition.locate_errors():
-            prepared = prepared.where({column: _values(condition, table.schema.columns.get(column))})
-    prepared = with_last_step(prepared, parts)
+    own = {step: {**steps[step], **(parts[step].mapping() if step in parts else {})} for step in STEPS}
+    prepared = prepared_of(table, own, parts)
     request = _request(parts, prepared)
     if "intervals" in parts and _intervals(parts["intervals"]) == "simultaneous":
         request = request.simultaneous()
@@ -260,52 +240,6 @@ def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budget: 
     spend = _spend(parts["spend"], budget) if "spend" in parts else None
     error = _errors(parts["error"], request) if "error" in parts else None
     return Order(request, spend, name, error, expect=_expect(parts["expect"]) if "expect" in parts else None)
-
-
-def _check_condition(node: Node, table: Table, column: str = "") -> None:
-    """Checks that a condition, or one of a column, is not a text such as "age >= 15"; the error says what it means."""
-    is_text = type(node.value) is str and not isinstance(table.schema.columns.get(column), Category)
-    near = nearest_condition(f"{column} {node.value}".strip(), table.schema) if is_text else None
-    if near is not None:
-        said = f"{toml_key(near.column)} = {near.toml}"
-        raise node.wrong(f"must be a list, not a text; write {said}" if column else
-                         f"must be a table, not a text; write where = {{ {said} }}")  # fmt: skip
-
-
-def _prepare(table: Table, steps: dict[str, dict[str, Node]]) -> Table:
-    """The table after every clamp and then every imputation, in the order of the schema's columns."""
-    order = {name: position for position, name in enumerate(table.schema.columns)}
-    for step in _STEPS:
-        for name in sorted(steps[step], key=lambda name: order.get(name, len(order))):
-            node = steps[step][name]
-            with node.locate_errors():
-                table = _STEPS[step](table, name, node)
-    return table
-
-
-def _clamp(table: Table, name: str, node: Node) -> Table:
-    return table.clamp({name: _values(node, table.schema.columns.get(name))})
-
-
-def _impute(table: Table, name: str, node: Node) -> Table:
-    return table.impute({name: _law(node, table.schema.columns.get(name))})
-
-
-_STEPS: Mapping[str, Callable[[Table, str, Node], Table]] = {"clamp": _clamp, "impute": _impute}
-
-
-def _law(node: Node, column: Column | None) -> ImputationLaw:
-    kind, parts = node.choice("distribution", _LAWS)
-    if kind == "weights":
-        known = {_key(value): value for value in column.values} if isinstance(column, Category) else {}
-        return Weights({known.get(key, key): weight.number() for key, weight in parts["weights"].mapping().items()})
-    numbers = {key: part.number() for key, part in parts.items() if key != "distribution"}
-    return Normal(**numbers) if kind == "normal" else Uniform(**numbers)
-
-
-def _key(value: Value) -> str:
-    """A category as a key of the file: true, false, 17, or the text itself."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _spend(node: Node, budget: Budget) -> Budget:

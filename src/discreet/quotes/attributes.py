@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.cube.queries import Query
-from discreet.domain.neighbours import Neighbours, ReplaceOne, person_of
+from discreet.domain.neighbours import Neighbours, ReplaceOne, is_of_persons
 from discreet.domain.origins import root_of
 from discreet.domain.steps import conditions_of
 from discreet.exact.numbers import sqrt_up
@@ -66,7 +66,7 @@ def part_of_change(quote: Quote, change: AttributeChange) -> Fraction:
     plan, most = quote.plan, _most(quote)
     if not change.moved.intersection(_plain(plan, used_columns(plan))):
         return Fraction(0)
-    if drawing_of(plan) is not None or person_of(plan.neighbours) is not None:
+    if drawing_of(plan) is not None or is_of_persons(plan.neighbours.word):
         return most
     shares = [_share(quote, one, change) for one in quote.measured]
     one_by_one = sum((share.most for share in shares), Fraction(0))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.cube.cells import cells_of
 from discreet.cube.cube import Cube, row_count
+from discreet.cube.person_rows import cube_of_persons
 from discreet.cube.queries import Query, join_public, scan_of
 from discreet.cube.resample import resample
 from discreet.cube.scans import Scan
@@ -33,6 +34,9 @@ def run_scans(engine: Engine, layout: Layout, *before: CubeRequest) -> Iterator[
     """
     if layout.persons is not None:
         return iter([totals_of_persons(engine, layout.persons)])
+    if layout.each is not None:
+        persons, made = totals_of_persons(engine, layout.each), layout.each.made
+        return (cube_of_persons(persons, made, part.axes, part.moments) for part in layout.scans)
     cubes = cubes_of(engine, [*before, *((part.axes, part.moments) for part in layout.scans)])
     return chain([next(cubes)], cubes)
 

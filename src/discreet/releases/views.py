@@ -60,7 +60,10 @@ def consistent(release: Release, statistic: str | None = None) -> pl.DataFrame:
             "consistent(): the release has too many groups; ask for fewer, or add up the rows of release.scan()"
         )
     document = release.document
-    if is_of_persons(document["guarantee"]["relation"]):  # weighted numbers of persons are not counts of a table
+    one_row = document["plan"]["neighbours"].get("each") == "row"
+    if (
+        is_of_persons(document["guarantee"]["relation"]) and not one_row
+    ):  # weighted numbers of persons are not counts of a table
         raise ArgumentError(
             "consistent(): the release counts persons as they are bounded, whose numbers add up to nothing; "
             "take a release of a table of rows"

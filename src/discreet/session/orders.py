@@ -186,7 +186,8 @@ def check_request(request: object, schema: Schema, neighbours: Neighbours) -> No
     load_rooms()
     if not isinstance(request, Plan):
         raise PlanError(f"request={type(request).__name__}: must be made with table.agg(…) or table.group_by(…).agg(…)")
-    if request.schema != schema or request.neighbours != neighbours:
+    made = request if request.persons is None else request.persons
+    if made.schema != schema or made.neighbours != neighbours:
         raise PlanError("request: was made for another schema or neighbouring relation; start from this session's table")
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import discreet as dp
 from discreet.cube.cube import Cube
-from discreet.engines import Limits, open_source
+from discreet.engines import Limits, open_source, person_rows, person_scans
 from discreet.engines import persons as statements
 from discreet.engines.base import ColumnType, totals_of_persons
 from discreet.engines.reference import ReferenceEngine
@@ -62,6 +62,22 @@ PLANS: dict[str, Plan] = {
     .bound(groups=1, rows=2)
     .group_by("shop", "member", nulls={"shop": "drop"})
     .agg(dp.persons(), dp.count()),
+}
+OF_EACH = TABLE.where({"amount": (-3, 9)}).clamp({"shop": ["b", "c"], "day": ("2026-02-01", "2026-11-30")})
+MADE: dict[str, Any] = {
+    "visits": dp.rows(2, 12),
+    "spent": dp.total("amount", -5, 30),
+    "shops": dp.distinct("shop", most=2),
+    "amounts": dp.distinct("amount", most=3),
+    "last": dp.latest("day"),
+    "least": dp.earliest("amount"),
+    "home": dp.only("shop"),
+    "member": dp.only("member"),
+}
+PLANS |= {
+    "a row of each": OF_EACH.per_person(**MADE).agg(*(dp.count(name) for name in MADE)),
+    "one value of each": TABLE.per_person(**MADE).agg(dp.mean("spent", nulls="skip")),
+    "persons as rows": OF_EACH.per_person(**MADE).agg(dp.count()),
 }
 FIRST, DAYS = dt.date(2025, 12, 20), 400
 
@@ -132,10 +148,11 @@ SOURCES: dict[str, Callable[[pl.DataFrame, Path], Any]] = {
 
 
 def totals(engine: Any, plan: Plan) -> list[tuple[Any, ...]]:
-    scan = plan.layout.persons
+    scan = plan.layout.persons or plan.layout.each
     assert scan is not None
     cube: Cube = totals_of_persons(engine, scan)
-    return list(zip(cube.keys[:, 0].tolist(), cube.rows.tolist(), cube.sums.tolist(), strict=True))
+    keys = cube.keys.tolist() if plan.layout.persons is None else cube.keys[:, 0].tolist()
+    return list(zip(keys, cube.rows.tolist(), cube.sums.tolist(), strict=True))
 
 
 @pytest.mark.one_in(12)
@@ -227,18 +244,42 @@ def test_totals_that_weigh_otherwise_are_noticed(right: str, wrong: str, monkeyp
     assert any(found)
 
 
-def _assert_noticed(mutant: Any, literal: Any, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """The integers of two plans in which everything matters are others."""
-    from discreet.engines.duckdb import persons
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("GROUP BY p)", "GROUP BY p, k0)"),  # a row for each value of a person
+        ("count(DISTINCT", "count("),  # all rows for their different values
+        ("CASE WHEN min(", "CASE WHEN true OR min("),  # the least value for the only one
+        ("x0 > 12 THEN 12", "x0 > 12 THEN 13"),  # a bound that is not kept
+        ("coalesce(", "greatest(0, "),  # a person without a value has the least one
+    ],
+)
+def test_rows_that_are_made_otherwise_are_noticed(right: str, wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    literal, found = person_rows.made_rows_sql, list[bool]()
 
+    def mutant(*given: Any) -> str:
+        statement = literal(*given)
+        found.append(right in statement)
+        return statement.replace(right, wrong)
+
+    _assert_noticed(mutant, literal, monkeypatch, "made_rows_sql", ["a row of each"])
+    assert any(found)
+
+
+def _assert_noticed(
+    mutant: Any,
+    literal: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    asked: Sequence[str] = ("two groups", "all groups", "values"),
+) -> None:
+    """The integers of plans in which everything matters are others."""
     kind, values = IDS["integers"]
-    engine, plans = (
-        open_source(frame_of(rows_of(values, 4), kind), SCHEMA),
-        [PLANS["two groups"], PLANS["all groups"], PLANS["values"]],
-    )
+    engine = open_source(frame_of(rows_of(values, 4), kind), SCHEMA)
+    plans = [PLANS[one] for one in asked]
     right = [totals(engine, plan) for plan in plans]
-    assert getattr(persons, name) is literal
-    monkeypatch.setattr(persons, name, mutant)
+    assert getattr(person_scans, name) is literal
+    monkeypatch.setattr(person_scans, name, mutant)
     assert [totals(engine, plan) for plan in plans] != right
 
 

@@ -24,6 +24,7 @@ PERSONS = dp.AddRemove(person="visitor")
 TABLE = dp.Table(SCHEMA, PERSONS)
 BOUND = TABLE.bound(groups=2, rows=3)
 SUM = dp.sum("amount", per_person=(0, 3))
+OF_EACH = TABLE.per_person(visits=dp.rows(0, 5), spent=dp.total("amount", 0, 9), home=dp.only("shop"))
 FRAME = pl.DataFrame({"visitor": ["x", "x", "y", None], "shop": ["a", "b", "a", "a"], "amount": [1, 2, 3, 4]})
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "groups without a bound": (lambda: TABLE.group_by("shop").agg(dp.persons()), "bound(groups=8)"),
@@ -96,6 +97,45 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "assumptions": (
         lambda: session_over(FRAME, SCHEMA, neighbours=PERSONS).quote(BOUND.agg(dp.count()), spend="0.1").assuming(rows=5),
         "compare quotes of several bounds",
+    ),
+    "no column of persons": (TABLE.per_person, "names no column"),
+    "a column that is not made of rows": (lambda: TABLE.per_person(visits=dp.count()), "must be rows(low, high)"),  # type: ignore[arg-type]
+    "one row of each of a table of rows": (
+        lambda: dp.Table(dp.Schema(shop=SCHEMA["shop"]), dp.AddRemove()).per_person(visits=dp.rows(0, 5)),
+        "AddRemove(person=",
+    ),
+    "one row of each twice": (lambda: OF_EACH.per_person(visits=dp.rows(0, 5)), "AddRemove(person="),
+    "one row of each of bounded persons": (lambda: BOUND.per_person(visits=dp.rows(0, 5)), "leave bound() out"),
+    "one row of each after a sample": (lambda: TABLE.sample("1/2").per_person(visits=dp.rows(0, 5)), "put it first"),
+    "one row of each of imputed rows": (
+        lambda: TABLE.impute({"amount": dp.Uniform()}).per_person(visits=dp.rows(0, 5)),
+        "after per_person()",
+    ),
+    "a total of categories": (lambda: TABLE.per_person(spent=dp.total("shop", 0, 5)), "ask for distinct() or only()"),
+    "a total between two sums": (lambda: TABLE.per_person(spent=dp.total("amount", 0, "0.5")), "nearest sums are 0 and 1"),
+    "the latest of categories": (lambda: TABLE.per_person(last=dp.latest("shop")), "ask for only()"),
+    "an unknown column": (lambda: TABLE.per_person(last=dp.latest("day")), "not declared"),
+    "ids as a column of persons": (lambda: TABLE.per_person(who=dp.only("visitor")), "Identifier"),
+    "ids that are counted": (lambda: TABLE.per_person(who=dp.distinct("visitor", most=3)), "Identifier"),
+    "reversed bounds of rows": (lambda: dp.rows(5, 1), "low must be below high"),
+    "a bound of one row of each": (lambda: OF_EACH.bound(groups=2).agg(dp.count()), "AddRemove(person="),
+    "persons of one row of each": (lambda: OF_EACH.agg(dp.persons()), "ask for count()"),
+    "the relation of one row of each, declared": (
+        lambda: dp.Table(dp.Schema(shop=SCHEMA["shop"]), AddRemovePersons("visitor", "row")).agg(dp.count()),
+        "per_person",
+    ),
+    "another table of persons": (
+        lambda: session_over(FRAME, SCHEMA, neighbours=PERSONS).quote(
+            dp.Table(dp.Schema({**SCHEMA.columns, "day": dp.Number(0, 6), "visitor": dp.Identifier()}), PERSONS)
+            .per_person(visits=dp.rows(0, 5))
+            .agg(dp.count()),
+            spend="0.1",
+        ),
+        "another schema",
+    ),
+    "an audit of one row of each": (
+        lambda: audit(OF_EACH.agg(dp.count()), dp.PureDP(1), runs=1000),
+        "docs/proofs/persons.md",
     ),
     "an audit": (lambda: audit(BOUND.agg(dp.count()), dp.PureDP(1), runs=1000), "docs/proofs/persons.md"),
 }
@@ -216,6 +256,72 @@ def test_sums_and_means_of_a_plan_file_are_those_of_the_program(tmp_path: Path) 
     path.write_text(PLAN.replace('"persons", "count"', asked))
     mean = dp.mean("amount", per_person=(0, 3)).alias("spent")
     assert load_plan(path).orders[0].request == BOUND.group_by("shop").agg(SUM, mean)
+
+
+def test_one_row_of_each_person_is_a_table_like_any_other(tmp_path: Path) -> None:
+    with session_over(FRAME, SCHEMA, neighbours=PERSONS, budget=dp.PureDP(10**13), ledger=tmp_path / "l") as session:
+        table = session.table.where({"amount": (1, 3)}).per_person(
+            visits=dp.rows(0, 5), spent=dp.total("amount", 0, 4), home=dp.only("shop")
+        )
+        request = table.group_by("home").agg(dp.count(), dp.sum("spent", nulls="skip"), dp.median("visits", nulls="skip"))
+        assert pickle.loads(pickle.dumps(request)) == request
+        release = session.release(request, spend=10**12, name="habits")
+        said = str(explain(session.quote(request, spend="0.5")))
+    assert release.table["count"].to_list() == [1, 0, 1]  # y is in "a" only, x in both
+    assert release.table["sum_spent"].to_list() == [3, 0, 3]
+    assert release.table["median_visits"].to_list()[0] == 1
+    assert release.guarantee.relation == "add-remove-persons"
+    assert "One row is made of all rows of each person: visits is the number of rows" in said
+    assert dp.consistent(release)["count"].to_list() == [1, 0, 1]
+    page = render(release)
+    assert "all rows of one person added or removed" in page
+    assert "One row is made of all rows of each person" in page
+    grown = dp.Schema({**SCHEMA.columns, "day": dp.Number(0, 6), "visitor": dp.Identifier()})
+    with session_over(
+        FRAME.with_columns(day=1), grown, neighbours=PERSONS, budget=dp.PureDP(10**13), ledger=tmp_path / "l"
+    ) as (session):
+        again = session.table.where({"amount": (1, 3)}).per_person(
+            days=dp.latest("day"), visits=dp.rows(0, 5), spent=dp.total("amount", 0, 4), home=dp.only("shop")
+        )
+        request = again.group_by("home").agg(dp.count(), dp.sum("spent", nulls="skip"), dp.median("visits", nulls="skip"))
+        assert session.release(request, spend=10**12, name="habits").digest == release.digest
+
+
+def test_a_plan_file_makes_one_row_of_each_person(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(plan_text("rows-of-persons"))
+    table = TABLE.where({"amount": (1, 3)}).per_person(
+        visits=dp.rows(0, 5),
+        spent=dp.total("amount", 0, 9),
+        shops=dp.distinct("shop", most=2),
+        last=dp.latest("amount"),
+        first=dp.earliest("amount"),
+        home=dp.only("shop"),
+    )
+    table = table.clamp({"spent": (0, 4)}).impute({"home": dp.Weights({"a": 1, "b": 1})}).where({"visits": (1, 5)})
+    wanted = table.group_by("home").agg(dp.count(), dp.median("spent", nulls="skip"))
+    assert load_plan(path).orders[0].request == wanted
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("per_person = { visits = { rows = 5 } }", "list of two numbers"),
+        ("per_person = { visits = { row = [0, 5] } }", "must say one of rows, total"),
+        ("per_person = { visits = 5 }", "must say one of rows, total"),
+        ('per_person = { spent = { total = "amount" } }', "bounds"),
+        ('per_person = { last = { latest = "shop" } }', "ask for only()"),
+        ("of_persons = { where = { visits = [1, 5] } }", "per_person = {"),
+        ("per_person = { visits = { rows = [0, 5] } }\nof_persons = { where = { amount = [1, 5] } }", "not declared"),
+    ],
+)
+def test_rows_of_persons_in_a_plan_file_that_are_wrong_are_refused(wrong: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    text = PLAN.replace('group_by = ["shop"]\nbound = { groups = 2, rows = 3 }\n', f"{wrong}\n")
+    path.write_text(text.replace('"persons", "count"', '"count"'))
+    with pytest.raises(PlanError) as refused:
+        load_plan(path)
+    assert said in str(refused.value)
 
 
 def test_a_release_has_what_each_person_spends() -> None:

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.cube.cube import Cube
-from discreet.cube.persons import PersonScan
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.cube.value_paths import Path as ValuePath
 from discreet.domain.columns import is_numeric
 from discreet.domain.reading import CsvFormat
-from discreet.engines.base import CountedCells, Engine, Header
+from discreet.engines.base import CountedCells, Engine, Header, PersonReading
 from discreet.engines.duckdb.chosen import read_by, table_of
 from discreet.engines.duckdb.csv_lines import count_rows, csv_header, format_of, row_blocks
 from discreet.engines.duckdb.database import Database
@@ -20,7 +19,7 @@ from discreet.engines.duckdb.dialect import DUCKDB, quote_name
 from discreet.engines.duckdb.driver import STAGED, TEXT, cells_of_parts, count_frames
 from discreet.engines.duckdb.persons import LINES, add_persons_of_frames
 from discreet.engines.files import Listing, listed_snapshot
-from discreet.engines.persons import person_rows_sql
+from discreet.engines.person_scans import parts_sql
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import InternalError, SourceError
@@ -81,10 +80,10 @@ class _CsvEngine:
     def can_add_persons(self) -> bool:
         return True
 
-    def add_persons(self, scan: PersonScan) -> Cube:
+    def add_persons(self, scan: PersonReading) -> Cube:
         columns = list(scan.columns)
         table = _with_points(STAGED, scan.paths, self.header, self._formats[0].decimal, scan.person)
-        statement = person_rows_sql(LINES, table, self.header, scan)
+        statement = parts_sql(LINES, table, self.header, scan)
         with self._database.cursor() as cursor:
             return add_persons_of_frames(cursor, statement, STAGED, self._frames(columns), scan)
 

@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from discreet.cube.cube import Cube
-from discreet.cube.persons import PersonScan
 from discreet.cube.value_paths import KeyAxis, Moment
-from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine, Header, columns_of
+from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine, Header, PersonReading, columns_of
 from discreet.engines.duckdb.chosen import table_of
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quote_name
 from discreet.engines.duckdb.driver import cells_of, cube_of, read_header
 from discreet.engines.duckdb.persons import add_persons_sql
 from discreet.engines.files import database_snapshot
-from discreet.engines.persons import person_cube
+from discreet.engines.person_scans import answer_cube
 from discreet.engines.resources import NO_LIMITS, Limits
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError, did_you_mean
@@ -117,10 +116,10 @@ class _DuckdbFileEngine:
     def can_add_persons(self) -> bool:
         return True
 
-    def add_persons(self, scan: PersonScan) -> Cube:
+    def add_persons(self, scan: PersonReading) -> Cube:
         with _attach(self._database, self._path) as (cursor, file):
             statement = add_persons_sql(DUCKDB, self.table(file, scan.columns), self.header, scan)
-            return person_cube(cursor.execute(statement).fetchnumpy(), scan)
+            return answer_cube(cursor.execute(statement).fetchnumpy(), scan)
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
         with _attach(self._database, self._path) as (cursor, file):
@@ -169,7 +168,7 @@ class _DuckdbViewEngine:
     def can_add_persons(self) -> bool:
         return True
 
-    def add_persons(self, scan: PersonScan) -> Cube:
+    def add_persons(self, scan: PersonReading) -> Cube:
         return self._engine.add_persons(scan)
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:

@@ -16,16 +16,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.cube import Cube, compact, empty_cube, join, order_of, row_count, sum_dtype
-from discreet.cube.persons import PersonScan
 from discreet.cube.value_paths import KeyAxis, Moment
-from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine, Header, columns_of, unreadable
+from discreet.engines.base import (
+    ColumnType,
+    CountedCells,
+    CubeRequest,
+    Engine,
+    Header,
+    PersonReading,
+    columns_of,
+    unreadable,
+)
 from discreet.engines.duckdb.chosen import read_by, table_of
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, LIMB, quote_name
 from discreet.engines.duckdb.frames import ArrowOnly, is_lazy, keep_declared, lazy
 from discreet.engines.duckdb.persons import add_persons_sql
 from discreet.engines.keys import unpack, words_of
-from discreet.engines.persons import person_cube
+from discreet.engines.person_scans import answer_cube
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError
@@ -178,11 +186,11 @@ class _FrameEngine:
     def can_add_persons(self) -> bool:
         return True
 
-    def add_persons(self, scan: PersonScan) -> Cube:
+    def add_persons(self, scan: PersonReading) -> Cube:
         statement = add_persons_sql(DUCKDB, STAGED, self.header, scan)
         with _hiding_errors(), self._database.cursor() as cursor:
             cursor.register(STAGED, self._frame)
-            return person_cube(cursor.execute(statement).fetchnumpy(), scan)
+            return answer_cube(cursor.execute(statement).fetchnumpy(), scan)
 
     def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
         """A source that may give other rows each time it is read is read once, into memory."""

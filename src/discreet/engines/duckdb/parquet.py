@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.cube.cube import Cube
-from discreet.cube.persons import PersonScan
 from discreet.cube.value_paths import KeyAxis, Moment
-from discreet.engines.base import ColumnType, CountedCells, Engine, Header, check_same
+from discreet.engines.base import ColumnType, CountedCells, Engine, Header, PersonReading, check_same
 from discreet.engines.duckdb.chosen import read_by, table_of
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import PARQUET, quote_name
@@ -24,7 +23,7 @@ from discreet.engines.duckdb.parquet_days import days_of, millisecond_columns
 from discreet.engines.duckdb.partitions import file_axis, with_partitions
 from discreet.engines.duckdb.persons import add_persons_sql
 from discreet.engines.files import Listing, file_snapshot, listed_snapshot
-from discreet.engines.persons import person_cube
+from discreet.engines.person_scans import answer_cube
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError
@@ -113,14 +112,14 @@ class _ParquetEngine:
     def can_add_persons(self) -> bool:
         return not self._partitions.names  # values that come from the names of folders are joined to cubes of rows
 
-    def add_persons(self, scan: PersonScan) -> Cube:
+    def add_persons(self, scan: PersonReading) -> Cube:
         columns = list(scan.columns)
         apart = [name for name in columns if self._header.get(name) is _MILLISECONDS]
         statement = add_persons_sql(PARQUET, self._table(columns, apart), self.header, scan)
         with self._database.cursor() as cursor:
             if apart:
                 cursor.register(_DAYS, days_of(self._paths, apart))
-            return person_cube(cursor.execute(statement).fetchnumpy(), scan)
+            return answer_cube(cursor.execute(statement).fetchnumpy(), scan)
 
     def _count(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))

@@ -8,12 +8,11 @@ from typing import Any
 from uuid import uuid4
 
 from discreet.cube.cube import Cube
-from discreet.cube.persons import PersonScan
-from discreet.engines.base import ColumnType, Header
+from discreet.engines.base import ColumnType, Header, PersonReading
 from discreet.engines.dialect import Dialect
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.duckdb.frames import ArrowOnly
-from discreet.engines.persons import person_cube, person_rows_sql, person_totals_sql
+from discreet.engines.person_scans import added_parts_sql, answer_cube, answer_sql, empty_parts_sql, parts_sql
 
 __all__ = ["LINES", "add_persons_of_frames", "add_persons_sql"]
 
@@ -31,14 +30,13 @@ LINES = replace(DUCKDB, identity=_identity_of_lines)
 """Over the cells of text files, which are texts. Two persons whose ids cannot be told apart must not become one."""
 
 
-def add_persons_sql(dialect: Dialect, source: str, header: Header, scan: PersonScan) -> str:
-    """One statement that gives what `person_totals_sql` gives, from the rows of a table expression."""
-    parts = person_rows_sql(dialect, source, header, scan)
-    totals = person_totals_sql(dialect, _PARTS, scan)
+def add_persons_sql(dialect: Dialect, source: str, header: Header, scan: PersonReading) -> str:
+    """One statement that gives what `answer_sql` gives, from the rows of a table expression."""
+    parts, totals = parts_sql(dialect, source, header, scan), answer_sql(dialect, _PARTS, scan)
     return f"WITH {_PARTS} AS MATERIALIZED ({parts}) SELECT * FROM ({totals}) AS totals"
 
 
-def add_persons_of_frames(cursor: Any, statement: str, staged: str, frames: Iterable[Any], scan: PersonScan) -> Cube:
+def add_persons_of_frames(cursor: Any, statement: str, staged: str, frames: Iterable[Any], scan: PersonReading) -> Cube:
     """The totals over the rows of several frames, in each of which a person may have rows.
 
     The rows of each person and cell are counted frame by frame, into a table of the private database that is gone
@@ -46,33 +44,28 @@ def add_persons_of_frames(cursor: Any, statement: str, staged: str, frames: Iter
 
     Args:
         cursor: a connection with tables of its own.
-        statement: of `person_rows_sql`, over the table `staged`.
+        statement: of `parts_sql`, over the table `staged`.
         staged: the name under which the statement finds a frame.
         frames: the rows.
         scan: the scan.
     """
     table = f"discreet_{uuid4().hex}"
     try:
-        _collect(cursor, statement, staged, frames, (table, len(scan.values)))
-        counts = ["n", *(f"n{j}" for j in range(len(scan.values)))]
-        added = [f"CAST(sum({name}) AS BIGINT) AS {name}" for name in counts]
-        added += [f"{LINES.wide(f'sum(s{j})')} AS s{j}" for j in range(len(scan.values))]
-        whole = f"SELECT p, cell, {', '.join(added)} FROM {table} GROUP BY p, cell"
-        totals = person_totals_sql(LINES, _PARTS, scan)
+        _collect(cursor, statement, staged, frames, (table, scan))
+        whole, totals = added_parts_sql(LINES, table, scan), answer_sql(LINES, _PARTS, scan)
         answer = f"WITH {_PARTS} AS MATERIALIZED ({whole}) SELECT * FROM ({totals}) AS totals"
-        return person_cube(cursor.execute(answer).fetchnumpy(), scan)
+        return answer_cube(cursor.execute(answer).fetchnumpy(), scan)
     finally:
         cursor.execute(f"DROP TABLE IF EXISTS {table}")
 
 
-def _collect(cursor: Any, statement: str, staged: str, frames: Iterable[Any], into: tuple[str, int]) -> None:
-    """The rows of each person and cell, in the parts in which they come, go into a table for so many values."""
-    (table, values), made = into, False
+def _collect(cursor: Any, statement: str, staged: str, frames: Iterable[Any], into: tuple[str, PersonReading]) -> None:
+    """The rows of each person and cell, in the parts in which they come, go into a table."""
+    (table, scan), made = into, False
     for frame in frames:
         cursor.register(staged, ArrowOnly(frame))
         cursor.execute(f"INSERT INTO {table} {statement}" if made else f"CREATE TEMP TABLE {table} AS {statement}")
         cursor.unregister(staged)
         made = True
     if not made:
-        sums = "".join(f", n{j} BIGINT, s{j} BIGINT" for j in range(values))
-        cursor.execute(f"CREATE TEMP TABLE {table} (p BIGINT, cell BIGINT, n BIGINT{sums})")
+        cursor.execute(empty_parts_sql(table, scan))

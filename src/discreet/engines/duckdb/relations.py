@@ -18,14 +18,13 @@ import duckdb
 import numpy as np
 
 from discreet.cube.cube import Cube
-from discreet.cube.persons import PersonScan
 from discreet.cube.value_paths import KeyAxis, Moment
-from discreet.engines.base import CubeRequest, Engine, Header, columns_of, unreadable
+from discreet.engines.base import CubeRequest, Engine, Header, PersonReading, columns_of, unreadable
 from discreet.engines.duckdb.chosen import table_of
 from discreet.engines.duckdb.dialect import DUCKDB, quote_name
 from discreet.engines.duckdb.driver import Answer, cube_of, read_header
 from discreet.engines.duckdb.persons import add_persons_sql
-from discreet.engines.persons import person_cube
+from discreet.engines.person_scans import answer_cube
 from discreet.engines.sql import aggregate_sql, answer_names
 from discreet.errors import InternalError, SourceError
 from discreet.exact.processes import check_process, this_process
@@ -129,10 +128,10 @@ class _RelationEngine:
     def can_add_persons(self) -> bool:
         return True
 
-    def add_persons(self, scan: PersonScan) -> Cube:
+    def add_persons(self, scan: PersonReading) -> Cube:
         with _reading():
             answer = _answer(self._relation, lambda name: add_persons_sql(DUCKDB, name, self.header, scan))
-        return person_cube({name: np.ma.getdata(values) for name, values in answer.items()}, scan)
+        return answer_cube({name: np.ma.getdata(values) for name, values in answer.items()}, scan)
 
     def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
         """One statement reads the columns once and answers all scans; the connection spills what is too large for memory."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from discreet.domain.about import About
-from discreet.domain.declared_words import list_names, step_words
+from discreet.domain.declared_words import list_names, step_words, steps_of
 from discreet.domain.neighbours import find_relation, is_of_persons, neighbours_of
 from discreet.exact.figures import name, number
 from discreet.exact.numbers import decimal_up, exact
@@ -119,7 +119,7 @@ def mechanism_lines(document: Mapping[str, Any]) -> list[str]:
 
 def preparation_lines(document: Mapping[str, Any]) -> list[str]:
     """The steps before the statistics, in their order; all of them are counted in the guarantee."""
-    steps = [step_words(step) for step in document["plan"]["steps"]]
+    steps = [step_words(step) for step in steps_of(document["plan"])]
     return steps or ["No step changes the rows before they are counted."]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from discreet.domain.declared_words import column_words, step_words
+from discreet.domain.declared_words import column_words, step_words, steps_of
 from discreet.domain.maps import Map
 from discreet.exact.figures import name
 from discreet.pages.report import appendix, promise
@@ -112,7 +112,7 @@ def page_of(release: Release, words: Words, artist: Artist | None = None) -> Pag
         shapes=shapes,
         maps=maps,
         keys=key_numbers(document, guarantee, sheets, words),
-        steps=tuple(said(step_words(step)) for step in plan["steps"]),
+        steps=tuple(said(step_words(step)) for step in steps_of(plan)),
         columns=_columns(plan, words),
         start=appendix.start_words(document, guarantee, words),
         noises=tuple(_translate_noise(one, words) for one in appendix.noises_of(document)),

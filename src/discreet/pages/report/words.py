@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from discreet.domain.about import About
-from discreet.domain.neighbours import neighbours_of, person_of
+from discreet.domain.neighbours import is_of_persons, neighbours_of
 from discreet.exact.figures import name
 from discreet.exact.numbers import exact, text
 from discreet.pages.words import Words
@@ -113,7 +113,7 @@ def drawn_words(statistic: Mapping[str, Any], words: Words) -> str:
 def people_words(document: Mapping[str, Any], words: Words) -> str:
     """The persons in the data set, and whether their number is public."""
     neighbours = neighbours_of(document["plan"]["neighbours"])
-    any_number = person_of(neighbours) is not None
+    any_number = is_of_persons(neighbours.word)
     rows = words("report.people.any") if any_number else words.many("report.people.rows", neighbours.rows_per_person)
     start = words("report.people.persons", dataset=name(document["dataset"]))
     return f"{start} {rows} {words.said(f'{neighbours.size_words()}.')}"

@@ -335,7 +335,8 @@ def _preparation(plan: Mapping[str, Any], read: Collection[str | None], used: Co
     asked = {*read, *conditions, *(one["column"] for one in groups)}
     declared = [one for one in plan["schema"] if one["name"] in asked]
     steps = [one for one in plan["steps"] if one["step"] in {"resize", "sample"} or one.get("column") in asked]
-    return {"declared": declared, "groups": groups, "steps": steps, "dropped": dropped}
+    made = {"persons": plan["persons"]} if "persons" in plan else {}
+    return {"declared": declared, "groups": groups, "steps": steps, "dropped": dropped, **made}
 
 
 def _sampling_of(document: Mapping[str, Any], chosen: str) -> dict[str, Any]:

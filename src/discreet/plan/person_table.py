@@ -1,0 +1,223 @@
+"""A table with one row for each person, made of all rows of the person: its schema, and the scan that makes it.
+
+On it everything is asked as on any table whose neighbours differ in one row (U6 of docs/proofs/persons.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.cube.person_rows import PersonColumn, PersonRows
+from discreet.cube.persons import PersonValue
+from discreet.cube.value_paths import CategoryPath, KeyAxis, NumberPath, path_of
+from discreet.domain.codes import NULL
+from discreet.domain.columns import Category, Column, Date, Number
+from discreet.domain.neighbours import AddRemovePersons, Neighbours, person_of
+from discreet.domain.of_persons import OfRows
+from discreet.domain.schema import Schema
+from discreet.domain.steps import CategoryFacts, Impute, NumberFacts, Step, TableFacts, conditions_of, facts_of, step_json
+from discreet.errors import InternalError, PlanError, printed
+from discreet.exact.numbers import text
+from discreet.plan.layout import table_facts
+from discreet.plan.persons import condition_axis
+from discreet.statistics.person_values import Totals, Wanted, totals_of
+
+__all__ = ["PersonTable", "check_person_table", "person_rows", "person_table"]
+
+
+@dataclass(frozen=True, slots=True)
+class PersonTable:
+    """A table of rows, the steps on it, and what becomes of all rows of a person.
+
+    Args:
+        schema: of the table of rows.
+        neighbours: of the table of rows: they differ in all rows of a person.
+        steps: clamps and conditions on rows.
+        made: the columns of the table of persons, by their names.
+    """
+
+    schema: Schema
+    neighbours: AddRemovePersons
+    steps: tuple[Step, ...]
+    made: tuple[tuple[str, OfRows], ...]
+
+    @property
+    def facts(self) -> TableFacts:
+        """The facts of the table of rows after its steps."""
+        return table_facts(self.schema, self.neighbours, self.steps)
+
+    @property
+    def columns(self) -> Schema:
+        """The schema of the table of persons."""
+        return Schema({name: _column(name, made, self.facts) for name, made in self.made})
+
+    @property
+    def relation(self) -> AddRemovePersons:
+        """The same relation, on the table with one row for each person."""
+        return AddRemovePersons(self.neighbours.person, "row")
+
+    def to_json(self) -> dict[str, object]:
+        """The table as canonical JSON values."""
+        return {
+            "schema": self.schema.to_json(),
+            "neighbours": self.neighbours.to_json(),
+            "steps": [step_json(step, self.schema) for step in self.steps],
+            "made": [{"name": name, **made.to_json()} for name, made in self.made],
+        }
+
+
+def person_table(schema: Schema, neighbours: Neighbours, steps: tuple[Step, ...], made: Mapping[str, object]) -> PersonTable:
+    """The table with one row for each person, whose columns are made so.
+
+    Raises:
+        PlanError: a table of rows without persons; steps that draw or bound; no column; one that does not fit.
+    """
+    if not isinstance(neighbours, AddRemovePersons) or person_of(neighbours) is None:
+        raise PlanError(
+            "per_person(): the table does not say whose row is whose; declare AddRemove(person=…) with an Identifier in the "
+            "schema"
+        )
+    facts = table_facts(schema, neighbours, steps)
+    _check_steps(steps, facts)
+    if not made:
+        raise PlanError("per_person(): names no column; name at least one, such as visits=dp.rows(0, 50)")
+    for name, one in made.items():
+        if not isinstance(one, OfRows):
+            raise PlanError(
+                f"per_person({name}={printed(one)}): must be rows(low, high), total(column, low, high), distinct(column, "
+                "most=…), latest(column), earliest(column) or only(column)"
+            )
+    columns = tuple((name, one) for name, one in made.items() if isinstance(one, OfRows))
+    return PersonTable(schema, neighbours, steps, columns)
+
+
+def check_person_table(neighbours: Neighbours, table: PersonTable | None, schema: Schema) -> None:
+    """Checks that a relation with one row for each person stands on such a table, and on no other.
+
+    Raises:
+        PlanError: it does not.
+    """
+    stands = isinstance(neighbours, AddRemovePersons) and neighbours.each == "row"
+    if stands != (table is not None):
+        raise PlanError("neighbours: one row for each person is what table.per_person(…) makes; declare AddRemove(person=…)")
+    if table is not None and (neighbours != table.relation or schema != table.columns):
+        raise InternalError("a table of persons has another schema than its columns")
+
+
+def _check_steps(steps: tuple[Step, ...], facts: TableFacts) -> None:
+    if facts.bound is not None:
+        raise PlanError("per_person(): a person has one row in it, and needs no bound; leave bound() out")
+    if facts.drawn is not None:
+        raise PlanError("per_person(): stands before resize() and sample(), which then draw persons; put it first")
+    drawn = next((step for step in steps if isinstance(step, Impute)), None)
+    if drawn is not None:
+        raise PlanError(
+            f"impute('{drawn.column}'): draws values row by row, and a person may have any number of rows; impute the "
+            "columns of persons instead, after per_person()"
+        )
+
+
+# The columns --------------------------------------------------------------------------------------------------------------
+
+
+def _column(name: str, made: OfRows, facts: TableFacts) -> Column:
+    """The public domain of a column of persons.
+
+    Raises:
+        PlanError: its rows have no such value, or the bounds do not fit them.
+    """
+    match made.how:
+        case "rows" | "distinct":
+            if made.column is not None:
+                _ = facts[made.column]  # raises where it is not declared
+            return Number(*_bounds(made), required=True)
+        case "total":
+            totals = _totals(name, made, facts)
+            return Number(*_bounds(made), step=totals.unit)
+        case "latest" | "earliest":
+            known = facts[str(made.column)]
+            if not isinstance(known, NumberFacts):
+                raise PlanError(f"per_person({name}={made.how}('{made.column}')): the column has categories; ask for only()")
+            return _own_range(known)
+        case "only":
+            known = facts[str(made.column)]
+            return (
+                Category(known.column.values[code] for code in known.kept)
+                if isinstance(known, CategoryFacts)
+                else (_own_range(known))
+            )
+
+
+def _own_range(known: NumberFacts) -> Column:
+    """The values that the column has after its clamps."""
+    low, high = known.column.value(known.low), known.column.value(known.high)
+    if isinstance(known.column, Date):
+        return Date(known.column.value(known.low), known.column.value(known.high))
+    return Number(Fraction(str(low)), Fraction(str(high)), step=known.column.step)
+
+
+def _bounds(made: OfRows) -> tuple[Fraction, Fraction]:
+    if made.bounds is None:
+        raise InternalError(f"'{made.how}' has bounds")
+    return made.bounds
+
+
+def _totals(name: str, made: OfRows, facts: TableFacts) -> Totals:
+    """The totals on their grid."""
+    column, known = str(made.column), facts[str(made.column)]
+    if not isinstance(known, NumberFacts) or isinstance(known.column, Date):
+        raise PlanError(f"per_person({name}=total('{column}')): is of a column of numbers; ask for distinct() or only()")
+    try:
+        return totals_of(Wanted(column, _bounds(made)), facts)
+    except PlanError as wrong:
+        low, high = (text(end) for end in _bounds(made))
+        said = str(wrong).removeprefix("per_person: ")
+        raise PlanError(f"per_person({name}=total('{column}', {low}, {high})): {said}") from None
+
+
+# The scan -----------------------------------------------------------------------------------------------------------------
+
+
+def person_rows(table: PersonTable, used: Collection[str]) -> PersonRows:
+    """The scan that makes these columns of the table of persons."""
+    start, facts = facts_of(table.schema, table.neighbours), table.facts
+    axes: list[KeyAxis] = []
+    values: list[PersonValue] = []
+    made = []
+    for name, one in table.made:
+        if name not in used:
+            continue
+        low, high, place = *_ends(one, facts), 0
+        if one.how == "total":
+            place, totals = len(values), _totals(name, one, facts)
+            path = path_of(str(one.column), table.steps, start)
+            if not isinstance(path, NumberPath):
+                raise InternalError(f"column '{one.column}' is not numeric")
+            values.append(PersonValue(path, totals.step, totals.origin, totals.low, totals.high))
+            low, high = totals.low, totals.high
+        elif one.column is not None:
+            place = len(axes)
+            axes.append(_axis(table, start, facts, one.column))
+        made.append(PersonColumn(name, one.how, place, low, high))
+    tests = tuple(condition_axis(step, path_of(step.column, table.steps, start)) for step in conditions_of(table.steps))
+    return PersonRows(table.neighbours.person, tuple(axes), tests, tuple(values), tuple(made))
+
+
+def _ends(one: OfRows, facts: TableFacts) -> tuple[int, int]:
+    """The least and the greatest number that a column is made of: its bounds, or the codes of its column."""
+    if one.bounds is not None:
+        return int(one.bounds[0]), int(one.bounds[1])
+    known = facts[str(one.column)]
+    return (known.low, known.high) if isinstance(known, NumberFacts) else (0, len(known.kept) - 1)
+
+
+def _axis(table: PersonTable, start: TableFacts, facts: TableFacts, column: str) -> KeyAxis:
+    """The codes of a column after its steps; of categories the places among those that are kept."""
+    path, known = path_of(column, table.steps, start), facts[column]
+    if not isinstance(path, CategoryPath) or not isinstance(known, CategoryFacts):
+        return KeyAxis(path)
+    place_of = {code: place for place, code in enumerate(known.kept)}
+    targets = tuple(NULL if target == NULL else place_of[target] for target in path.targets)
+    return KeyAxis(CategoryPath(path.name, path.column, targets, NULL, ()))
