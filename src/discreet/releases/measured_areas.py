@@ -9,6 +9,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.cube.cells import Integers
 from discreet.domain.groups import CategoryGroup
@@ -31,7 +32,7 @@ from discreet.statistics.tree_cells import (
 )
 from discreet.statistics.trees import Tree
 
-__all__ = ["areas_json", "verify_areas"]
+__all__ = ["Printed", "areas_json", "printed_places", "read_areas", "tables_of", "verify_areas"]
 
 
 def areas_json(quote: Quote, line: Line, recipe: AreasRecipe, noisy: Noisy) -> dict[str, Any]:
@@ -84,8 +85,8 @@ def verify_areas(
         ArgumentError: a number differs; the message names its table. Or the document was made up.
     """
     with refuse_made_up():
-        tables, measured = _read(block, noise)
-        asked = [AreaTable(level, tuple(axes)) for level, axes in block["tables"]]
+        tables, measured = read_areas(block, noise)
+        asked = tables_of(block)
         values = cells_of_areas(tables, asked, measured)
         halves = errors_of_areas(tables, asked, measured, exact(block["level"], "level"))
         both = zip(asked, frames, strict=True)
@@ -99,7 +100,13 @@ def verify_areas(
     return len(asked), sum(len(one.values) for one in found), sums
 
 
-def _read(block: Mapping[str, Any], noise: Sequence[Mapping[str, str]]) -> tuple[TreeTables, MeasuredAreas]:
+def tables_of(block: Mapping[str, Any]) -> list[AreaTable]:
+    """The tables of the statistic of a block, in the order of their frames."""
+    return [AreaTable(level, tuple(axes)) for level, axes in block["tables"]]
+
+
+def read_areas(block: Mapping[str, Any], noise: Sequence[Mapping[str, str]]) -> tuple[TreeTables, MeasuredAreas]:
+    """The tree and the measured integers of a block."""
     sizes = tuple(len(axis["alive"]) for axis in block["axes"])
     tree = Tree(tuple(tuple(level["parents"]) for level in block["levels"]))
     measured: MeasuredAreas = {}
@@ -123,25 +130,41 @@ def _recompute(
 ) -> _Cells:
     """The columns of a frame as they follow from its cells, and these; 0 where nobody can be."""
     values, denominators, halves = cells
-    axes = [*block["levels"][table.level - 1 : table.level], *(block["axes"][axis] for axis in table.axes)]
-    sizes, alive = [len(axis["labels"][0]) for axis in axes], [axis["alive"] for axis in axes]
-    places = places_of(axes, frame["columns"])
-    there = np.ravel(np.arange(prod(sizes)).reshape(sizes)[np.ix_(*alive)])
-
-    def spread(one: Integers, zero: Integers) -> Integers:
-        zero[there] = one.ravel()
-        found: Integers = zero[places]
-        return found
-
+    own = printed_places(block, table, frame)
     ends = ends_of_areas(values, denominators, halves)
     names = ("count", "count_low", "count_high")
-    columns = {name: spread(one, np.zeros(prod(sizes))).tolist() for name, one in zip(names, ends, strict=True)}
+    columns = {name: own.of(one, 0.0).tolist() for name, one in zip(names, ends, strict=True)}
     every = np.repeat(denominators, values.size // len(values))
-    return _Cells(
-        columns,
-        spread(values, np.zeros(prod(sizes), dtype=np.object_)),
-        spread(every, np.ones(prod(sizes), dtype=np.object_)),
-    )
+    return _Cells(columns, own.of(values, 0), own.of(every, 1))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Printed:
+    """The printed rows of a frame among the cells of its table.
+
+    Args:
+        cells: how many cells there are, in which nobody can be or somebody.
+        there: the positions of those that can have rows.
+        rows: for each printed row the position of its cell.
+    """
+
+    cells: int
+    there: NDArray[np.int64]
+    rows: Sequence[int]
+
+    def of(self, values: NDArray[Any], other: float) -> NDArray[Any]:
+        """The values of the cells that can have rows for each printed row, and another number for other cells."""
+        every = np.full(self.cells, other, dtype=values.dtype)
+        every[self.there] = values.ravel()
+        return np.asarray(every[list(self.rows)])
+
+
+def printed_places(block: Mapping[str, Any], table: AreaTable, frame: Mapping[str, Any]) -> Printed:
+    """The rows of the frame of a table."""
+    axes = [*block["levels"][table.level - 1 : table.level], *(block["axes"][axis] for axis in table.axes)]
+    sizes, alive = [len(axis["labels"][0]) for axis in axes], [axis["alive"] for axis in axes]
+    there = np.ravel(np.arange(prod(sizes)).reshape(sizes)[np.ix_(*alive)])
+    return Printed(prod(sizes), there, places_of(axes, frame["columns"]))
 
 
 def _check_sums(frame: Mapping[str, Any], cells: _Cells) -> int:

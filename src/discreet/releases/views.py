@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["consistent"]
 
+_AGREEING = ("agreeing_tables", "agreeing_areas")
+
 _PARTS = 2**30
 """Shares of an unknown number of rows are whole multiples of 1 over this number."""
 
@@ -42,7 +44,8 @@ def consistent(release: Release, statistic: str | None = None) -> pl.DataFrame:
     * shares: `share_consistent`, which add up to 1; if the release has counts of rows, the shares of the consistent counts;
     * one of several tables of `tables` or `agreeing_tables`: `count_whole`, non-negative integers near `count_consistent`,
       the least-squares estimate in which the tables agree, or near the counts, which agree. The integers also agree in the
-      number of rows of every group that two tables share, and of combinations of groups if such integers are found.
+      number of rows of every group that two tables share, and of combinations of groups if such integers are found;
+    * one of the tables of `agreeing_areas`: `count_whole`, non-negative integers of which all areas add up.
 
     Args:
         release: with at least one count, share, histogram or table of counts.
@@ -78,6 +81,8 @@ def consistent(release: Release, statistic: str | None = None) -> pl.DataFrame:
         if _has_dropped(document, [group["column"] for group in document["plan"]["group_by"]]):
             raise ArgumentError(f"statistic={printed(chosen)}: null groups are not printed: shares do not add up to 1")
         values: NDArray[Any] = _shares(document, view, list(found.values()))
+    elif view.line["statistic"] == "agreeing_areas":
+        values = _whole_in_areas(document, view, list(found.values()))
     elif view.tables > 1:
         tables = [other for other in found.values() if other.line is view.line]
         groups = [group["column"] for table in view.line["tables"] for group in table]
@@ -110,7 +115,7 @@ class _View:
     def agrees(self) -> bool:
         """True if the numbers of several tables were made to agree."""
         columns = [one["name"] for one in self.source["columns"]]
-        return self.line["statistic"] == "agreeing_tables" or "count_consistent" in columns
+        return self.line["statistic"] in _AGREEING or "count_consistent" in columns
 
     @property
     def numbers(self) -> NDArray[Any]:
@@ -125,7 +130,7 @@ def _views(document: Mapping[str, Any]) -> Iterator[_View]:
     for line in document["statistics"]:
         if line["statistic"] in {"count", "share"}:
             yield _View(line["name"], line, 0, 0, document, line["name"])
-        elif line["statistic"] in {"histogram", "tables", "agreeing_tables"}:
+        elif line["statistic"] in {"histogram", "tables", *_AGREEING}:
             tables = len(line.get("tables", (None,)))
             for place, frame in zip(range(tables), frames, strict=False):
                 yield _View(frame["name"], line, place, tables, frame, "count")
@@ -149,10 +154,19 @@ def _frame_with(release: Release, view: _View, values: NDArray[Any]) -> pl.DataF
     labels = len(release.document["plan"]["group_by"]) if not view.tables else frame.columns.index("count")
     agreeing = ["count_consistent"] if view.tables and "count_consistent" in frame.columns else []
     shown = frame.select(*frame.columns[:labels], view.column, *agreeing)
-    name = "count_whole" if agreeing or view.line["statistic"] == "agreeing_tables" else f"{view.column}_consistent"
+    name = "count_whole" if agreeing or view.line["statistic"] in _AGREEING else f"{view.column}_consistent"
     while name in shown.columns:
         name += "_view"
     return shown.with_columns(pl.Series(name, values.tolist(), dtype=pl.Float64 if values.dtype.kind == "f" else pl.Int64))
+
+
+def _whole_in_areas(document: Mapping[str, Any], view: _View, views: Sequence[_View]) -> NDArray[np.int64]:
+    """The whole numbers of one table of a statistic of areas, which are found for all of its tables together."""
+    from discreet.releases.whole_areas import whole_areas
+
+    block = next(one for one in document["measured"] if one["statistic"] == view.line["name"])
+    frames = [other.source for other in views if other.line is view.line]
+    return whole_areas(document, block, frames)[view.place]
 
 
 def _integer_counts(view: _View, agreeing: Sequence[Constraint] = ()) -> NDArray[np.int64]:
