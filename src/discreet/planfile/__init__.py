@@ -14,6 +14,7 @@
 * `row_draws`: `resize`, `sample` and `bound` in a plan file: the last step, which draws rows or bounds what a person counts
   for
 * `samples`: `sampled` in a plan: how the file was secretly drawn from a population, and a budget that is stated for it
+* `spends`: The spends of a plan file: stated release by release, or what the stated ones leave, split by shares
 * `statistics`: A statistic in a plan file: a word alone, or a table with the word, its column or value, and further keys
 * `steps`: The steps of a release in a plan file: clamps and imputations, conditions, one row of each person, and the last
   step

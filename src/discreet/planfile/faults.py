@@ -146,11 +146,22 @@ class _Mended:
         if section == "columns":
             return self._leave_out(place)
         if section == "budget":
+            self._state_spends()
             self.tree["budget"] = {"measure": "zcdp", "rho": 1}
             return True
         if section == "data":
             return self._replace_datum(str(keys[1]))
         return self._replace_part(keys) if section == "release" and isinstance(keys[1], int) else False
+
+    def _state_spends(self) -> None:
+        """Where releases split the budget, each states a spend of its own, so that the budget can be another one."""
+        budget, releases = self.tree["budget"], self.tree.get("release")
+        if not isinstance(budget, dict) or "spends" not in budget or not isinstance(releases, list):
+            return
+        for release in releases:
+            if isinstance(release, dict) and not {"spend", "error"} & release.keys():
+                release.pop("share", None)
+                release["spend"] = _COUNT["spend"]
 
     def _leave_out(self, place: tuple[str | int, ...]) -> bool:
         """A column is left out. The last one becomes one that fits, so that budget and releases are read too."""

@@ -34,12 +34,13 @@ from discreet.planfile.invariants import invariants_of
 from discreet.planfile.original import original_of
 from discreet.planfile.parameters import fill_in
 from discreet.planfile.samples import budget_of_file, read_draw
+from discreet.planfile.spends import read_spend, with_spends
 from discreet.planfile.statistics import statistic_of
 from discreet.planfile.steps import STEPS, prepare, prepared_of
 from discreet.planfile.tested import tests_of
 from discreet.planfile.tree import Keys, Node, read_toml
-from discreet.privacy import Budget, coordinates
-from discreet.privacy.amounts import Spend, check_budget, report_delta_of, spend_of
+from discreet.privacy import Budget
+from discreet.privacy.amounts import check_budget, report_delta_of
 from discreet.privacy.measures import budgets, find_budget
 from discreet.quotes.groups import Expect, check_expect
 from discreet.quotes.spend_for_errors import check_errors
@@ -55,6 +56,7 @@ _OPTIONAL = (
     "group_by",
     "nulls",
     "spend",
+    "share",
     "error",
     "expect",
     "intervals",
@@ -196,7 +198,7 @@ def _inspect(node: Node) -> str:
 
 
 def _budget(node: Node, neighbours: Neighbours) -> tuple[Budget, Fraction]:
-    known: Mapping[str, Keys] = {kind.word: (kind.fields, ("report_delta", "of")) for kind in budgets()}
+    known: Mapping[str, Keys] = {kind.word: (kind.fields, ("report_delta", "of", "spends")) for kind in budgets()}
     measure, parts = node.choice("measure", known)
     make: Any = find_budget(measure)
     with node.locate_errors():
@@ -208,7 +210,7 @@ def _budget(node: Node, neighbours: Neighbours) -> tuple[Budget, Fraction]:
 def _orders(parts: dict[str, Node], table: Table, budget: Budget) -> tuple[Order, ...]:
     if isinstance(parts["release"].value, dict):
         raise parts["release"].wrong("write [[release]] with two pairs of brackets: there can be several")
-    releases = parts["release"].items()
+    releases = list(parts["release"].items())
     columns = parts["columns"].mapping()
     steps = {step: {name: node.child(step) for name, node in columns.items() if step in node.value} for step in STEPS}
     prepare(table, steps)
@@ -217,12 +219,10 @@ def _orders(parts: dict[str, Node], table: Table, budget: Budget) -> tuple[Order
         order = _order(node, table, steps, budget)
         if order.name in {other.name for other in orders}:
             raise node.child("name").wrong(f"'{order.name}' is the name of another release; names are unique")
-        if order.spend is None and order.error is None and len(releases) > 1:
-            raise node.wrong("the key 'spend' (or 'error') is missing; only a single release can take all that remains")
         orders.append(order)
     if not orders:
         raise parts["release"].wrong("is empty; write at least one [[release]]")
-    return tuple(orders)
+    return tuple(with_spends(parts["budget"], releases, orders, budget))
 
 
 def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budget: Budget) -> Order:
@@ -237,23 +237,9 @@ def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budget: 
         request = original_of(parts, request)
     if "spend" in parts and "error" in parts:
         raise parts["error"].wrong("give either a spend or the errors to meet")
-    spend = _spend(parts["spend"], budget) if "spend" in parts else None
+    spend = read_spend(parts["spend"], budget) if "spend" in parts else None
     error = _errors(parts["error"], request) if "error" in parts else None
     return Order(request, spend, name, error, expect=_expect(parts["expect"]) if "expect" in parts else None)
-
-
-def _spend(node: Node, budget: Budget) -> Budget:
-    given: Spend
-    with node.locate_errors():
-        if isinstance(node.value, dict):
-            make: Any = type(budget)
-            given = make(*(node.table(make.fields)[field].number() for field in make.fields))
-        else:
-            given = [item.number() for item in node.items()] if isinstance(node.value, list) else node.number()
-        amount = spend_of(given, budget)
-    if not coordinates(amount)[0] > 0:
-        raise node.wrong("must be greater than 0")
-    return amount
 
 
 def _errors(node: Node, request: Plan) -> Mapping[str, Amount]:

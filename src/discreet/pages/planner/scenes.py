@@ -14,6 +14,8 @@ from discreet.planfile.invariants import invariants_of
 from discreet.planfile.read import PlanFile
 from discreet.planfile.tree import Node, read_toml
 from discreet.planfile.write import toml_key, toml_value
+from discreet.privacy import Budget
+from discreet.privacy.amounts import spend_of
 from discreet.privacy.measures import find_budget
 from discreet.quotes.quote import Quote
 from discreet.totals.exact_totals import ExactTotals, exact_totals_of
@@ -51,7 +53,7 @@ def planned_file(plan: PlanFile, quotes: Mapping[str, Quote], *, remaining: tupl
         totals=tuple(_words(switch) for switch in switches),
         scenes=tuple(_scenes(plan, switches, first, root, frozen=frozen)),
         kind="toml",
-        written=tuple(_merge(_write_text({**root.value, "budget": _budget(plan, root.value["budget"])}, switches))),
+        written=tuple(_merge(_write_text({**root.value, **_stated(plan, root.value)}, switches))),
         file=name(plan.path.name),
     )
 
@@ -109,10 +111,25 @@ def _section(entries: list[Entry]) -> dict[str, list[Any]]:
 # The text of the plan -------------------------------------------------------------------------------------------------
 
 
-def _budget(plan: PlanFile, written: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The section as it stands; where it states the budget of a population, it gets the budget of the file."""
-    stated = {key: value for key, value in written.items() if key != "of"}
-    return {**stated, **plan.budget.to_json()} if "of" in written else written
+def _stated(plan: PlanFile, tree: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Budget and releases, stated for the file and release by release, also where they are for a population or split."""
+    budget = {key: value for key, value in tree["budget"].items() if key not in {"of", "spends"}}
+    whole = plan.budget.to_json() if "of" in tree["budget"] else {}
+    if tree["budget"].get("spends") != "split":
+        return {"budget": {**budget, **whole}}
+    releases = [
+        {
+            **{key: value for key, value in release.items() if key != "share"},
+            "spend": _amounts(spend_of(order.spend, plan.budget)),
+        }
+        for release, order in zip(tree["release"], plan.orders, strict=True)
+    ]
+    return {"budget": {**budget, **whole}, "release": releases}
+
+
+def _amounts(spend: Budget) -> list[str] | str:
+    stated = [spend.to_json()[field] for field in spend.fields]
+    return stated if len(stated) > 1 else stated[0]
 
 
 def _write_text(tree: Mapping[str, Any], switches: list[list[Entry]]) -> Iterator[Written]:

@@ -225,6 +225,15 @@ def test_a_budget_for_a_population_is_written_as_that_of_the_file(folder, page):
     assert again.neighbours.sampled == dp.WithoutReplacement(of=10 * rows)
 
 
+def test_a_budget_that_is_split_is_written_spend_by_spend(folder, page):
+    (folder / "split.toml").write_text(plan_text("split"), encoding="utf-8")
+    _, document = planner(folder, "split.toml")
+    (folder / "stated.toml").write_text(page(document).text(), encoding="utf-8")
+    stated = load_plan(folder / "stated.toml")
+    assert [order.spend for order in stated.orders] == [dp.ZCDP("0.6"), dp.ZCDP("0.2"), dp.ZCDP("0.2")]
+    assert not {"split", "share"} & set((folder / "stated.toml").read_text(encoding="utf-8").split())
+
+
 @pytest.mark.slow
 def test_a_page_that_cannot_be_written_is_refused(folder):
     code, _ = run("plan.toml", "--html", "nowhere/page.html")
