@@ -129,7 +129,10 @@ def test_the_tests_are_in_the_json_of_a_check(folder):
 
 
 BESIDE = {
-    "both margins": ("[invariants]\ntotals = [['sex'], ['ill']]\n", None),
+    "both margins": (
+        "[invariants]\ntotals = [['sex'], ['ill']]\n",
+        "test 'means': release 'wages': its noise depends on the exact facts about ill",
+    ),
     "one column": ("[invariants]\ntotals = [['sex']]\n", None),
     "the table itself but one cell": (
         "[invariants]\ntotals = [{ columns = ['sex', 'ill'], only = [['f', 'no']] }]\n",
