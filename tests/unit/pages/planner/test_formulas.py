@@ -165,7 +165,14 @@ EVERY = {
 
 
 def test_every_statistic_is_compared_with_its_quote():
-    assert EVERY.keys() == by_word().keys() - {"persons", "sum_per_person", "mean_per_person"}
+    assert EVERY.keys() == by_word().keys() - {"persons", "sum_per_person", "mean_per_person", "agreeing_areas"}
+
+
+def test_the_errors_of_areas_are_the_quote(page):
+    areas = {"state": ["b", "a", "b"], "county": ["9", "1", "5"]}
+    schema = dp.Schema(area=dp.Hierarchy(areas, levels=["state", "county"]), sex=SCHEMA["sex"])
+    asked = dp.Table(schema, dp.AddRemove()).agg(dp.agreeing_areas("area", by=[[], ["sex"]]))
+    assert check(page, asked, dp.ZCDP("0.5"), many=3) <= 1 + 1e-6
 
 
 @pytest.mark.parametrize("spend", [dp.ZCDP("0.5"), dp.PureDP(1), dp.ApproxDP(1, "1e-6")])
