@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
@@ -12,9 +13,10 @@ from scipy.stats import chi2
 import discreet as dp
 from discreet.noise.single.laws import DiscreteLaplace
 from discreet.releases.derived.linear import Cell, Linear
-from discreet.releases.hypotheses import independence, means, one_variance
+from discreet.releases.hypotheses import independence, means, one_variance, search
 from discreet.releases.hypotheses.bounded_means import Group, MeansApart
 from discreet.releases.hypotheses.one_variance import OneVariance, Sample
+from discreet.releases.hypotheses.search import Box
 
 SMALLEST = 0.004
 
@@ -79,3 +81,32 @@ def test_the_variance_of_values_is_bounded_by_the_lower_tail_of_its_law() -> Non
     assert found is not None
     least = 12_000 / chi2.ppf(one_variance._CHI * level, 120 - 3)
     assert least <= found.variance <= 1.05 * least
+
+
+@dataclass(frozen=True)
+class Flat:
+    """A hypothesis with the same p-value at all of eight parameters, and a peak at one of them."""
+
+    p: float
+    peak: float
+
+    def box(self, failing: float) -> Box:
+        assert failing == pytest.approx(search._OUTSIDE * LEVEL)
+        return Box((0,), (7,))
+
+    def above(self, box: Box, apart: float, needed: float) -> float:
+        assert apart + needed + search._OUTSIDE * LEVEL == pytest.approx(LEVEL)
+        return self.peak if box.lows[0] <= 5 <= box.highs[0] else self.p
+
+    def at(self, parameters: tuple[int, ...]) -> float:
+        return 0.99 * (self.peak if parameters == (5,) else self.p)
+
+
+LEVEL = 0.05
+
+
+def test_what_is_not_looked_at_comes_off_the_level_of_a_search() -> None:
+    needed = (1 - search._OUTSIDE - search._APART) * LEVEL
+    assert search.rejects(Flat(0.9 * needed, needed), LEVEL, 96)
+    assert not search.rejects(Flat(0.9 * needed, 1.005 * needed), LEVEL, 96)
+    assert not search.rejects(Flat(1.005 * needed, 1.005 * needed), LEVEL, 96)
