@@ -119,3 +119,21 @@ def test_a_deviation_that_is_too_small_is_noticed():
 def test_a_count_that_may_be_of_nobody_rejects_nothing():
     noisy = Group(group(90, 1).total, Linear(Fraction(2), ((Fraction(1), Cell("d", "n", 0, LAWS[0], tied=False)),)))
     assert not MeansApart(0.0, 1.0, noisy, group(0, 50, name="b"), (1, -1), float("inf")).rejects(0.4)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_of_a_noisy_number_of_rows_both_counts_have_noise(alternative):
+    """The p-value at a number of rows against the sum over the count and both noises."""
+    law, rows, share = DiscreteLaplace(Fraction(3, 2)), 6, 0.7
+    masses, side = masses_of(law, 25), {"two-sided": abs, "greater": lambda s: s, "less": lambda s: -s}[alternative]
+    for inside, outside in ((9, -3), (1, 5), (5, 4)):
+        one = Share(Part(inside, (law,)), Part(outside, (law,)), share, None, alternative)
+        seen = side((1 - share) * inside - share * outside) - 1e-9
+        true = sum(
+            chance * mass * other
+            for h, chance in enumerate(binomial(rows, share))
+            for k, mass in masses.items()
+            for j, other in masses.items()
+            if side((1 - share) * (h + k) - share * (rows - h + j)) >= seen
+        )
+        assert true - 1e-6 <= one.at((rows,)) / 0.99 <= true + 2e-3
