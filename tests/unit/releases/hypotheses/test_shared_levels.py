@@ -1,4 +1,4 @@
-"""Several comparisons share the level of one test: pairs of groups, cells of a table, and both sides."""
+"""What a test takes off its level, and whose rows it takes: pairs of groups, cells, sides, searches; one row a person."""
 
 from __future__ import annotations
 
@@ -110,3 +110,15 @@ def test_what_is_not_looked_at_comes_off_the_level_of_a_search() -> None:
     assert search.rejects(Flat(0.9 * needed, needed), LEVEL, 96)
     assert not search.rejects(Flat(0.9 * needed, 1.005 * needed), LEVEL, 96)
     assert not search.rejects(Flat(1.005 * needed, 1.005 * needed), LEVEL, 96)
+
+
+def test_a_person_with_several_rows_is_refused_by_every_test_of_rows() -> None:
+    schema = dp.Schema(g=dp.Category(["a", "b"], required=True), h=dp.Category(["x", "y"], required=True))
+    rows = pl.DataFrame({"g": ["a", "b"] * 30, "h": ["x", "x", "y", "y"] * 15})
+    options = {"dataset": "d", "ledger": ":memory:", "budget": dp.PureDP(9), "neighbours": dp.AddRemove(rows_per_person=2)}
+    with dp.Session(rows, schema, **options) as session:
+        release = session.release(session.table.group_by("g", "h").agg(dp.count()), name="r")
+    with pytest.raises(dp.ArgumentError, match="a person may have several rows"):
+        dp.test_independence(release)
+    with pytest.raises(dp.ArgumentError, match="a person may have several rows"):
+        dp.test_proportion(release, "0.5", of={"h": "x"})
