@@ -18,6 +18,7 @@ if _typing.TYPE_CHECKING:
     from discreet.domain.about import About, Labels
     from discreet.domain.areas import DerivedColumn, Hierarchy
     from discreet.domain.columns import Category, Date, Number
+    from discreet.domain.discovery import Discover, top
     from discreet.domain.draws import Poisson, WithoutReplacement
     from discreet.domain.geojson import read_map
     from discreet.domain.groups import bins
@@ -28,6 +29,7 @@ if _typing.TYPE_CHECKING:
     from discreet.domain.of_persons import distinct, earliest, latest, only, rows, total
     from discreet.domain.reading import CsvFiles
     from discreet.domain.schema import Schema
+    from discreet.domain.texts import Text
     from discreet.engines import DatabaseTable, Limits
     from discreet.errors import (
         ArgumentError,
@@ -126,6 +128,7 @@ __all__ = [
     "Derived",
     "DerivedColumn",
     "DesignEffect",
+    "Discover",
     "DiscreetError",
     "Guarantee",
     "Hierarchy",
@@ -165,6 +168,7 @@ __all__ = [
     "Suppressed",
     "Table",
     "Tested",
+    "Text",
     "Totals",
     "Uniform",
     "Weight",
@@ -215,6 +219,7 @@ __all__ = [
     "test_independence",
     "test_means",
     "test_proportion",
+    "top",
     "total",
     "variance",
     "verify",
@@ -332,7 +337,9 @@ _HOMES = {
         "Date",
         "Number",
     ),
+    "discreet.domain.discovery": ("Discover", "top"),
     "discreet.domain.identifiers": ("Identifier",),
+    "discreet.domain.texts": ("Text",),
     "discreet.domain.schema": ("Schema",),
     "discreet.session.extracting": ("extract",),
     "discreet.session.session": ("Session",),

@@ -89,6 +89,9 @@ class Cost:
     def pair(self) -> None:
         return None
 
+    def reported_at(self, delta: Fraction) -> Fraction:
+        return delta
+
     def part(self, spend: object) -> Cost:
         return type(self)(exact(spend, "spend"))  # type: ignore[arg-type]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from discreet.errors import ArgumentError, InternalError
-from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
+from discreet.privacy import GDP, ZCDP, ApproxDP, ApproxGDP, ApproxZCDP, PureDP
 from discreet.privacy.measures import budgets, find_budget, find_measure, find_noise_measure, noise_measures
 
 from .every_measure import assert_adds, assert_converts, assert_hidden, assert_sampled, assert_shared, assert_written
@@ -17,6 +17,8 @@ EXAMPLES: dict[type, list[Any]] = {
     ApproxDP: [ApproxDP("0.4", "1e-6"), ApproxDP(2, "1/1000")],
     ZCDP: [ZCDP("0.1"), ZCDP(1)],
     GDP: [GDP("0.3"), GDP("1.5")],
+    ApproxZCDP: [ZCDP("0.1", delta="1e-7"), ZCDP(1, delta="1/1000")],
+    ApproxGDP: [GDP("0.3", delta="1e-7"), GDP("1.5", delta="1/1000")],
 }
 
 

@@ -282,7 +282,8 @@ def test_every_statistic_is_here() -> None:
     assert set(STATISTICS) == set(EVERY_STATISTIC)
 
 
-MEASURES = {type(one): one for one in (PureDP(1), ApproxDP(1, "1e-6"), ZCDP(1), GDP(1), RDP([(2, 1)]))}
+BUDGETS = (PureDP(1), ApproxDP(1, "1e-6"), ZCDP(1), GDP(1), ZCDP(1, delta="1e-6"), GDP(1, delta="1e-6"))
+MEASURES = {type(one): one for one in (*BUDGETS, RDP([(2, 1)]))}
 
 
 @pytest.mark.parametrize("kind", get_args(Measure))
@@ -301,8 +302,7 @@ def test_every_budget_has_coordinates_words_noise_and_a_place_in_a_plan_file(kin
     assert "DP)" in measure_words(budget, english())
     assert find_budget(kind_name(kind)) is kind
     plan = TABLE.agg(dp.count("v"))
-    targets = row_targets(plan, budget, None)
-    assert targets
+    assert (targets := row_targets(plan, budget, None))
     assert all(type(target) in {PureDP, ZCDP, GDP} for target in targets)
     resized = TABLE.impute({"v": dp.Uniform()}).resize(6, proportion=2).agg(dp.sum("v"))
     assert row_targets(resized, budget, None)

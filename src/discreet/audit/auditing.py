@@ -259,7 +259,7 @@ def audit_quote(
     attacks = len(pairs) + sum(min(len(some), MOST_ATTACKS) for some in choices.values())
     if not attacks:
         raise PlanError("no two data sets that the guarantee compares were found; nothing can be audited")
-    delta = _DELTA if quoted.spend.pair is None else quoted.spend.pair[1]
+    delta = quoted.spend.reported_at(_DELTA)
     # Half of the error belongs to the attacks, in both directions; the other half belongs to the checks of laws.
     aim = Aim(epsilons or grid_of(claim), delta, runs, float(error) / (4 * attacks))
     found = [(pair.what, run_attack(kernel, audited, pair, aim, stream)) for pair in pairs]

@@ -42,7 +42,7 @@ def declaration_lines(plan: PlanFile, header: str, remaining: str) -> list[str]:
     """
     state = "" if plan.ledger.exists() else " (not there yet; the first release creates it)"
     reported = plan.budget.pair is None
-    delta = f"; ε is reported at δ = {number_text(plan.report_delta)}" if reported else ""
+    delta = f"; ε is reported at δ = {number_text(plan.budget.reported_at(plan.report_delta))}" if reported else ""
     facts = [
         ("data set", plan.dataset),
         *[("parameter", f"{parameter} = {value}") for parameter, value in plan.parameters.items()],
@@ -172,7 +172,7 @@ _MOST_EPSILON = 10
 def _weak(plan: PlanFile) -> Iterator[str]:
     """True if the whole budget is worth little: its ε, or the δ at which that is reported."""
     pair = plan.budget.pair
-    rows, delta = plan.neighbours.rows, plan.report_delta if pair is None else pair[1]
+    rows, delta = plan.neighbours.rows, plan.budget.reported_at(plan.report_delta)
     epsilon = plan.budget.epsilon_at(delta) if pair is None else pair[0]
     if epsilon > _MOST_EPSILON:
         at = f" at δ = {number_text(delta)}" if delta else ""

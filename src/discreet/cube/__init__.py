@@ -3,6 +3,7 @@
 * `cells`: From the cells of a cube to the cells of a release: the cell in which rows count, and one code for each key
 * `cube`: The cube: integer counts and sums per cell of public codes
 * `value_paths`: The way of one value of a column through the steps, as a public table
+* `keys`: The scan of a column of texts that nobody listed, and what one person weighs in each of her texts
 * `membership`: Which group of a release a final code belongs to, and which codes pass a condition: functions of plan and
   schema
 * `person_rows`: The scan that makes one row of all rows of each person, and the cubes of the table of these rows

@@ -12,6 +12,7 @@
 * `conditions`: A condition that somebody wrote as text, and the nearest way to say it: the bounds that it leaves
 * `declared_words`: The declared columns and the steps in words: one wording for commands, notebooks, explanations and
   reports
+* `discovery`: Groups that nobody listed: what is asked for, and which groups there are before and after they were looked for
 * `draws`: Draws of a file from a population that keep secret who was drawn; and designs from which nothing follows
 * `geojson`: Maps from GeoJSON (RFC 7946): polygons in degrees, turned into outlines on a small grid
 * `groups`: Groups of rows: categories, and bins of numbers and dates
@@ -30,5 +31,6 @@
 * `rowwise`: A row-wise SELECT: a closed language of total functions, whose results depend on the cells of one row alone
 * `schema`: The declared columns of a table
 * `steps`: The steps that prepare the table: clamp, impute, where, and resize, sample or bound
+* `texts`: A column of texts that nobody can list beforehand
 * `words`: Plans, quotes and releases in a few words, for a terminal and for a notebook
 """

@@ -104,6 +104,9 @@ def _domain_words(column: Mapping[str, Any]) -> str:
         return f"{number(size)} {'category' if size == 1 else 'categories'}: {_quote_values(column['categories'])}"
     if column["type"] == "identifier":
         return "marks the rows of one person; its values are in nothing that is released"
+    if column["type"] == "text":
+        most = number(column["max_length"])
+        return f"texts of up to {most} characters that nobody listed; those that many persons have are found"
     if column["type"] == "date":
         return f"dates from {name(column['first'])} to {name(column['last'])}"
     return f"numbers from {_group(column['lower'])} to {_group(column['upper'])} in steps of {_group(column['step'])}"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Identifier"]
+from discreet.errors import PlanError, printed
+
+__all__ = ["Identifier", "not_a_person"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,3 +20,11 @@ class Identifier:
     def to_json(self) -> dict[str, object]:
         """The column as canonical JSON values."""
         return {"type": "identifier"}
+
+
+def not_a_person(name: str) -> PlanError:
+    """The error for an identifier where a column with declared values is needed."""
+    return PlanError(
+        f"column {printed(name)}: is an Identifier, which says whose row it is; it is not a group, condition or "
+        "statistic. Ask for persons(), or leave it out"
+    )

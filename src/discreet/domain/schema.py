@@ -13,12 +13,16 @@ from discreet.domain.columns import Category, Column, Date, Number
 from discreet.domain.identifiers import Identifier
 from discreet.domain.origins import root_of
 from discreet.domain.reading import CsvFormat
+from discreet.domain.texts import Text
 from discreet.errors import PlanError, SchemaError, did_you_mean, printed
 
 if TYPE_CHECKING:
     from discreet.domain.rowwise.tree import Select
 
 __all__ = ["Category", "Column", "Date", "Number", "Schema"]  # pickles of 0.1.0 find the columns here
+
+Given = Declared | Identifier | Text
+"""Whatever a schema can be told of a column."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -36,10 +40,10 @@ class Schema:
     query: Select | None
     identifiers: Mapping[str, Identifier]
     """The columns that say whose row it is. They are not `columns`: nothing is asked of their values."""
+    texts: Mapping[str, Text]
+    """The columns of texts that nobody listed. They are not `columns`: only their frequent values are ever named."""
 
-    def __init__(
-        self, columns: Mapping[str, Declared | Identifier] | None = None, /, **named: Declared | Identifier
-    ) -> None:
+    def __init__(self, columns: Mapping[str, Given] | None = None, /, **named: Given) -> None:
         if columns is not None and not isinstance(columns, Mapping):
             raise SchemaError(f"schema={printed(columns)}: must map names to columns, such as {{'age': Number(0, 110)}}")
         joined = dict(columns or {})
@@ -49,10 +53,13 @@ class Schema:
             joined[name] = column
         _check_names(joined)
         identifiers = {name: column for name, column in joined.items() if isinstance(column, Identifier)}
-        made = expand_columns({name: column for name, column in joined.items() if not isinstance(column, Identifier)})
-        _check_columns({**made, **identifiers})
+        texts = {name: column for name, column in joined.items() if isinstance(column, Text)}
+        rest = {name: column for name, column in joined.items() if not isinstance(column, Identifier | Text)}
+        made = expand_columns(rest)
+        _check_columns({**made, **identifiers, **texts})
         object.__setattr__(self, "columns", MappingProxyType(made))
         object.__setattr__(self, "identifiers", MappingProxyType(identifiers))
+        object.__setattr__(self, "texts", MappingProxyType(texts))
         object.__setattr__(self, "reading", None)
         object.__setattr__(self, "query", None)
 
@@ -73,6 +80,11 @@ class Schema:
                 f"query: cannot give an Identifier yet, such as '{next(iter(self.identifiers))}'; "
                 "write the computed columns into the source, and leave the query out"
             )
+        if self.texts:
+            raise PlanError(
+                f"query: cannot give a Text yet, such as '{next(iter(self.texts))}'; write the computed columns into the "
+                "source, and leave the query out"
+            )
         from discreet.domain.rowwise.parsing import parse
 
         found = parse(query)
@@ -88,7 +100,7 @@ class Schema:
     def of_source(self) -> Schema:
         """The columns that are read from the source: all but those that are derived from them."""
         kept = {name: column for name, column in self.columns.items() if root_of(name, self) == name}
-        everything = {**kept, **self.identifiers}
+        everything = {**kept, **self.identifiers, **self.texts}
         return self if len(kept) == len(self.columns) else _read_again(everything, self.reading, self.query)
 
     def __getitem__(self, name: str) -> Column:
@@ -122,15 +134,16 @@ class Schema:
         columns = [
             {"name": name, **column.to_json(), **how, **derived.get(name, {})} for name, column in self.columns.items()
         ]
-        return columns + [{"name": name, **one.to_json(), **how} for name, one in self.identifiers.items()]
+        others: dict[str, Identifier | Text] = {**self.identifiers, **self.texts}
+        return columns + [{"name": name, **one.to_json(), **how} for name, one in others.items()]
 
-    def _declared(self) -> dict[str, Column | Identifier]:
-        """All that the schema declares: its columns, then its identifiers."""
-        return {**self.columns, **self.identifiers}
+    def _declared(self) -> dict[str, Column | Identifier | Text]:
+        """All that the schema declares: its columns, then its identifiers, then its texts."""
+        return {**self.columns, **self.identifiers, **self.texts}
 
 
 def _read_again(
-    columns: Mapping[str, Column | Identifier], reading: CsvFormat | None, query: Select | None = None
+    columns: Mapping[str, Column | Identifier | Text], reading: CsvFormat | None, query: Select | None = None
 ) -> Schema:
     """A schema with what is said of all its columns."""
     found = Schema(columns)
@@ -139,7 +152,7 @@ def _read_again(
     return found
 
 
-def _check_names(declared: Mapping[str, Declared | Identifier]) -> None:
+def _check_names(declared: Mapping[str, Given]) -> None:
     if not declared:
         raise SchemaError("schema: declares no columns; name at least one")
     for name in declared:
@@ -148,12 +161,12 @@ def _check_names(declared: Mapping[str, Declared | Identifier]) -> None:
         check_text(name, "column name")
 
 
-def _check_columns(columns: Mapping[str, Column | Identifier]) -> None:
+def _check_columns(columns: Mapping[str, Column | Identifier | Text]) -> None:
     folded: dict[str, str] = {}
     for name, column in columns.items():
-        if not isinstance(column, Category | Number | Date | Identifier):
+        if not isinstance(column, Category | Number | Date | Identifier | Text):
             raise SchemaError(
-                f"column '{name}': must be a Category, Number, Date or Identifier, not {type(column).__name__}"
+                f"column '{name}': must be a Category, Number, Date, Text or Identifier, not {type(column).__name__}"
             )
         twin = folded.setdefault(name.casefold(), name)
         if twin != name:

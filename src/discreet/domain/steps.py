@@ -17,10 +17,12 @@ from types import MappingProxyType
 from discreet.domain.bounds import Bound
 from discreet.domain.categories import Value
 from discreet.domain.columns import Category, Column, Date, Number
+from discreet.domain.identifiers import not_a_person
 from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights, check_law, law_json
 from discreet.domain.neighbours import Neighbours, ReplaceOne, person_of, whole_number
 from discreet.domain.row_samples import Compared, SampleEach, SampleRows
 from discreet.domain.schema import Schema
+from discreet.domain.texts import wrong_use
 from discreet.errors import ArgumentError, PlanError, did_you_mean, printed, unreachable
 from discreet.exact.numbers import Amount, exact, text
 
@@ -148,7 +150,7 @@ ColumnFacts = NumberFacts | CategoryFacts
 class TableFacts:
     """The facts of the whole table. `rows` is public or None; the one resize determines the copies c and the rate s.
 
-    `drawn` is the step that drew the rows, if there was one, and `bound` the bound of what one person counts for.
+    `drawn` drew the rows, `bound` bounds what one person counts for, and `texts` are the columns that nobody listed.
     """
 
     columns: Mapping[str, ColumnFacts]
@@ -159,6 +161,7 @@ class TableFacts:
     drawn: RowDraw | None = None
     filtered: frozenset[str] = field(default=frozenset())
     bound: Bound | None = None
+    texts: frozenset[str] = frozenset()
 
     @property
     def compared(self) -> Compared:
@@ -173,14 +176,13 @@ class TableFacts:
         Raises:
             PlanError: the column is not declared; the message names the nearest one.
         """
+        if isinstance(name, str) and name in self.columns:
+            return self.columns[name]
         if isinstance(name, str) and name == person_of(self.neighbours):
-            raise PlanError(
-                f"column {printed(name)}: is an Identifier, which says whose row it is; it is not a group, condition or "
-                "statistic. Ask for persons(), or leave it out"
-            )
-        if not isinstance(name, str) or name not in self.columns:
-            raise PlanError(f"column {printed(name)}: is not declared in the schema{did_you_mean(name, self.columns)}")
-        return self.columns[name]
+            raise not_a_person(name)
+        if isinstance(name, str) and name in self.texts:
+            raise wrong_use(name)
+        raise PlanError(f"column {printed(name)}: is not declared in the schema{did_you_mean(name, self.columns)}")
 
 
 def facts_of(schema: Schema, neighbours: Neighbours) -> TableFacts:
@@ -196,7 +198,7 @@ def facts_of(schema: Schema, neighbours: Neighbours) -> TableFacts:
             columns[name] = CategoryFacts(column, tuple(range(column.size)))
         else:
             columns[name] = NumberFacts(column, 0, column.size - 1)
-    return TableFacts(MappingProxyType(columns), neighbours, neighbours.rows)
+    return TableFacts(MappingProxyType(columns), neighbours, neighbours.rows, texts=frozenset(schema.texts))
 
 
 def _check_identifiers(schema: Schema, person: str | None) -> None:
@@ -375,11 +377,9 @@ def _category_codes(column: Category, to: object, where: str) -> tuple[int, ...]
 
 
 def _show_code(column: Column, code: int) -> str:
-    if isinstance(column, Number):
-        return text(column.value(code))
-    if isinstance(column, Date):
-        return column.value(code).isoformat()
-    raise PlanError("a category has no bounds")
+    if isinstance(column, Category):
+        raise PlanError("a category has no bounds")
+    return text(column.value(code)) if isinstance(column, Number) else column.value(code).isoformat()
 
 
 def step_json(step: Step, schema: Schema) -> dict[str, object]:

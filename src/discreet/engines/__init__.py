@@ -27,6 +27,7 @@ folder, and is loaded when a source needs it.
   of these
 * `progress`: An engine that reports which stage of its work begins, in constant words. Nothing of the rows shows but
   the time they take
+* `reference_keys`: The meaning of a column of texts that nobody listed: plain Python over rows
 * `reference_persons`: The meaning of a scan of a table of persons: plain Python, one row after the other
 * `registry`: All engines, in one tuple, and which of them reads a source
 * `resources`: The resources that the driver may use: memory, threads, and a folder for spilled data
@@ -40,6 +41,7 @@ folder, and is loaded when a source needs it.
 * `sql`: A layout as one SQL statement: every value becomes a code in the engine, and one GROUP BY counts
 * `sqlite`: The engine of tables of SQLite database files
 * `surveys`: The engine of files of statistical packages: SPSS, Stata and SAS
+* `texts`: Texts of a column that an engine keeps, so that groups can be looked for in them
 * `urls`: Sources that are named by a URL: what they are, and passwords, which no plan and no message holds
 * `workbooks`: The engine of Excel workbooks
 """
@@ -57,6 +59,7 @@ from discreet.engines.base import CodeList, Engine, Header, Labelled, check_head
 from discreet.engines.progress import Progress, Telling
 from discreet.engines.resources import NO_LIMITS, Limits
 from discreet.engines.sources import Opened, open_known, source_in, source_text
+from discreet.engines.texts import check_text_column
 from discreet.errors import ArgumentError, SourceError, printed
 
 if TYPE_CHECKING:
@@ -120,7 +123,7 @@ def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS, progres
 def _columns_read(schema: Schema) -> list[str]:
     """The columns of the source that the schema depends on. What computes columns is loaded where there is a query."""
     if schema.query is None:
-        return [*schema.columns, *schema.identifiers]
+        return [*schema.columns, *schema.identifiers, *schema.texts]
     from discreet.engines.rowwise import columns_read
 
     return columns_read(schema)
@@ -166,6 +169,8 @@ def _check(found: Opened, schema: Schema) -> None:
     found.kind.check_schema(schema)
     for person in schema.identifiers:
         check_person(found.engine, person, found.shown)
+    for name in schema.texts:
+        check_text_column(found.engine, name, found.shown)
 
 
 def header_faults(source: Any, schema: Schema) -> list[str]:

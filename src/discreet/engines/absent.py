@@ -6,13 +6,16 @@ It has the header that the schema expects, so that a session over it can quote, 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from discreet.cube.cube import Cube
+from discreet.cube.keys import KeyScan
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.domain.reading import CsvFormat
 from discreet.domain.schema import Schema
 from discreet.engines.base import ColumnType, Header, PersonReading
+from discreet.engines.texts import KeyTable
 from discreet.errors import SourceError
 
 if TYPE_CHECKING:
@@ -33,7 +36,7 @@ class AbsentSource:
 
     def __init__(self, schema: Schema, form: CsvFormat | None = None) -> None:
         self.format = form
-        self._header = dict.fromkeys([*schema.columns, *schema.identifiers], _EXPECTED)
+        self._header = dict.fromkeys([*schema.columns, *schema.identifiers, *schema.texts], _EXPECTED)
 
     @property
     def header(self) -> Header:
@@ -64,6 +67,18 @@ class AbsentSource:
         return True
 
     def add_persons(self, scan: PersonReading) -> Cube:  # noqa: ARG002
+        """Refused.
+
+        Raises:
+            SourceError: always.
+        """
+        raise SourceError("source: is not here, and nothing can be read of it")
+
+    def can_keep_keys(self) -> bool:
+        """True, as far as the plan goes: the engine elsewhere decides."""
+        return True
+
+    def open_keys(self, scan: KeyScan) -> AbstractContextManager[KeyTable]:  # noqa: ARG002
         """Refused.
 
         Raises:

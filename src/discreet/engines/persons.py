@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.cube import Cube, fits_int64
+from discreet.cube.keys import KeyScan
 from discreet.cube.persons import PersonKey, PersonScan, PersonValue
 from discreet.cube.weights import WEIGHTINGS
 from discreet.engines.base import Header
 from discreet.engines.dialect import Dialect
 from discreet.engines.sql import labels_sql, number_code
 
-__all__ = ["person_cube", "person_rows_sql", "person_totals_sql", "sums_sql"]
+__all__ = ["key_rows_sql", "person_cube", "person_rows_sql", "person_totals_sql", "sums_sql"]
 
 Answer = Mapping[str, NDArray[Any]]
 
@@ -39,19 +40,49 @@ def person_rows_sql(dialect: Dialect, source: str, header: Header, scan: PersonS
         header: the types of its columns.
         scan: the scan.
     """
-    person = dialect.identity(dialect.quoted(scan.person), header[scan.person])
     codes, sums = sums_sql(dialect, header, scan.values)
-    labels = labels_sql(dialect, source, header, scan.axes, [f"{person} AS p", *codes])
+    person, cell = _person_sql(dialect, header, scan), _cell_sql(scan)
+    labels = labels_sql(dialect, source, header, scan.axes, [person, *codes])
+    return (
+        f"SELECT p, {cell} AS cell, count(*) AS n{sums} FROM ({labels}) AS labelled WHERE {' AND '.join(_kept(scan))} "
+        f"GROUP BY p, {cell}"
+    )
+
+
+def key_rows_sql(dialect: Dialect, source: str, header: Header, scan: KeyScan) -> str:
+    """The same with a column `word`: the bytes of the key of the rows, or null where they have none."""
+    rest, text = scan.rest, f"nfc_normalize(CAST({dialect.quoted(scan.column)} AS VARCHAR))"
+    codes, sums = sums_sql(dialect, header, rest.values)
+    read = [_person_sql(dialect, header, rest), *codes, f"{text} AS spelled"]
+    labels = labels_sql(dialect, source, header, rest.axes, read)
+    short = f"length(spelled) BETWEEN 1 AND {scan.max_length}"
+    word = f"CASE WHEN {short} AND NOT regexp_matches(spelled, '{_NO_KEY}') THEN encode(spelled) END"
+    cell = _cell_sql(rest)
+    return (
+        f"SELECT p, {word} AS word, {cell} AS cell, count(*) AS n{sums} FROM ({labels}) AS labelled "
+        f"WHERE {' AND '.join(_kept(rest))} GROUP BY p, {word}, {cell}"
+    )
+
+
+_NO_KEY = r"[\p{Cc}\p{Zl}\p{Zp}\x{FFFD}]"
+"""What `cube.keys.is_key` refuses; a text of the driver has no lone surrogates."""
+
+
+def _person_sql(dialect: Dialect, header: Header, scan: PersonScan) -> str:
+    return f"{dialect.identity(dialect.quoted(scan.person), header[scan.person])} AS p"
+
+
+def _cell_sql(scan: PersonScan) -> str:
+    return f"CAST({_cell(scan)} AS INTEGER)"  # at most 250,000 cells
+
+
+def _kept(scan: PersonScan) -> list[str]:
+    """The conditions under which a row counts, over its labels."""
     kept = ["p IS NOT NULL"]
     for i, key in enumerate(scan.keys):
         inside = f"k{i} BETWEEN {key.first} AND {key.first + key.places - 1}"
         kept.append(inside if key.null is None else f"({inside} OR k{i} = {key.axis.path.null_target})")
-    kept += [f"k{len(scan.keys) + i} = 1" for i in range(len(scan.tests))]
-    cell = f"CAST({_cell(scan)} AS INTEGER)"  # at most 250,000 cells
-    return (
-        f"SELECT p, {cell} AS cell, count(*) AS n{sums} FROM ({labels}) AS labelled WHERE {' AND '.join(kept)} "
-        f"GROUP BY p, {cell}"
-    )
+    return kept + [f"k{len(scan.keys) + i} = 1" for i in range(len(scan.tests))]
 
 
 def sums_sql(dialect: Dialect, header: Header, values: Sequence[PersonValue]) -> tuple[list[str], str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 
 from discreet.cube.cube import Cube
+from discreet.cube.keys import KeyScan
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import (
     CubeRequest,
@@ -18,6 +19,7 @@ from discreet.engines.base import (
     rows_of,
     totals_of_persons,
 )
+from discreet.engines.texts import Keyed, KeyTable, keys_kept
 
 __all__ = ["Progress", "Telling"]
 
@@ -67,6 +69,15 @@ class Telling:
         cube = totals_of_persons(self._engine, scan)
         self._tell("draw")
         return cube
+
+    def can_keep_keys(self) -> bool:
+        """The same as the engine's."""
+        return isinstance(self._engine, Keyed) and self._engine.can_keep_keys()
+
+    def open_keys(self, scan: KeyScan) -> AbstractContextManager[KeyTable]:
+        """The same as the engine's; nothing is told of what comes after the reading."""
+        self._tell("count")
+        return keys_kept(self._engine, scan)
 
     def count_rows(self) -> int:
         """The same as the engine's."""

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -15,12 +16,15 @@ from typing import Any
 import numpy as np
 
 from discreet.cube.cube import Cube, compact, empty_cube, sum_dtype
+from discreet.cube.keys import KeyScan
 from discreet.cube.persons import PersonScan
 from discreet.cube.value_paths import CategoryPath, KeyAxis, Moment, NumberPath
 from discreet.domain.columns import Category, Date, Number
 from discreet.engines.base import ColumnType, CountedCells, Header, PersonReading
 from discreet.engines.missing import is_missing
+from discreet.engines.reference_keys import ReferenceKeys
 from discreet.engines.reference_persons import add_persons, make_rows
+from discreet.engines.texts import KeyTable
 
 __all__ = [
     "ReferenceEngine",
@@ -83,13 +87,23 @@ class ReferenceEngine:
         """The totals over persons, row by row."""
         rows = (dict(zip(self._header, row, strict=True)) for row in self._rows)
         read: Any = add_persons if isinstance(scan, PersonScan) else make_rows
-        found: Cube = read(
-            scan,
-            rows,
-            lambda axis, value: label(axis, value, self._header[axis.name]),
-            lambda path, value: number_target(path, value, self._header[path.name]),
-        )
+        found: Cube = read(scan, rows, self._label, self._code)
         return found
+
+    def can_keep_keys(self) -> bool:
+        """True."""
+        return True
+
+    def open_keys(self, scan: KeyScan) -> AbstractContextManager[KeyTable]:
+        """The texts of the rows, row by row."""
+        rows = (dict(zip(self._header, row, strict=True)) for row in self._rows)
+        return nullcontext(ReferenceKeys(scan, rows, self._label, self._code))
+
+    def _label(self, axis: KeyAxis, value: object) -> int:
+        return label(axis, value, self._header[axis.name])
+
+    def _code(self, path: NumberPath, value: object) -> int | None:
+        return number_target(path, value, self._header[path.name])
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         """The cube of all rows, counted one by one."""

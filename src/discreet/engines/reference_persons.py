@@ -14,34 +14,48 @@ from discreet.cube.value_paths import KeyAxis, NumberPath
 from discreet.cube.weights import WEIGHTINGS, weight
 from discreet.domain.codes import NULL
 
-__all__ = ["add_persons", "cell_of", "identity", "make_rows"]
+__all__ = ["Code", "Counted", "Label", "add_counted", "add_persons", "cell_of", "identity", "make_rows"]
 
 Label = Callable[[KeyAxis, object], int]
 Code = Callable[[NumberPath, object], int | None]
 
 
+class Counted:
+    """For each person and cell the number of rows and, of each value, the known rows and the sum of their codes."""
+
+    def __init__(self) -> None:
+        self.rows: Counter[tuple[object, int]] = Counter()
+        self.known: Counter[tuple[object, int, int]] = Counter()
+        self.codes: Counter[tuple[object, int, int]] = Counter()
+
+    def add(self, person: object, cell: int, codes: Iterable[int | None]) -> None:
+        """One row of a person in a cell, with its codes of all values."""
+        self.rows[person, cell] += 1
+        for place, found in enumerate(codes):
+            if found is not None:
+                self.known[person, cell, place] += 1
+                self.codes[person, cell, place] += found
+
+
 def add_persons(scan: PersonScan, rows: Iterable[Mapping[str, object]], label: Label, code: Code) -> Cube:
     """The totals over the persons of these rows, each a value by the name of its column."""
-    counted: Counter[tuple[object, int]] = Counter()
-    known: Counter[tuple[object, int, int]] = Counter()
-    codes: Counter[tuple[object, int, int]] = Counter()
+    counted = Counted()
     for row in rows:
         person, cell = identity(row[scan.person]), cell_of(scan, row, label)
-        if person is None or cell is None:
-            continue
-        counted[person, cell] += 1
-        for place, value in enumerate(scan.values):
-            found = code(value.path, row[value.path.name])
-            if found is not None:
-                known[person, cell, place] += 1
-                codes[person, cell, place] += found
-    cells_of: Counter[object] = Counter(person for person, _ in counted)
+        if person is not None and cell is not None:
+            counted.add(person, cell, [code(value.path, row[value.path.name]) for value in scan.values])
+    return add_counted(scan, counted)
+
+
+def add_counted(scan: PersonScan, counted: Counted) -> Cube:
+    """The totals over persons."""
+    cells_of: Counter[object] = Counter(person for person, _ in counted.rows)
     totals: dict[int, list[int]] = {}
-    for (person, cell), n in counted.items():
+    for (person, cell), n in counted.rows.items():
         added = [1, min(n, scan.rows)]
         for place, value in enumerate(scan.values):
-            has = known[person, cell, place]
-            added += [1, value.clamped(has, codes[person, cell, place])] if has else [0, 0]
+            has = counted.known[person, cell, place]
+            added += [1, value.clamped(has, counted.codes[person, cell, place])] if has else [0, 0]
         weights = [weight(weighting, cells_of[person], scan.groups, scan.cells) for weighting in WEIGHTINGS]
         weighed = [1, *(w * one for one in added for w in weights)]
         totals[cell] = [have + more for have, more in zip(totals.get(cell, [0] * len(weighed)), weighed, strict=True)]

@@ -19,6 +19,7 @@ A noise is the law of one published answer; a mechanism offers noises for a guar
 * `k_norm`: The least noise that keeps exact totals, in few dimensions
 * `quantile_choice`: Quantiles chosen by their rank, an exponential mechanism for each
 * `interval_choice`: Intervals of quantiles, chosen around values that are public
+* `thresholds`: Keys that nobody listed: which are found, and the exact chance that a person's own key is
 * `effect_costs`: What a change of rows costs in all effects together, and the noise that is best for it
 * `effects`: Interactions of columns as integer queries, and the energies of a change of rows in each of them
 * `tree_costs`: What a change of rows costs in effects that are measured in the areas of every level of a tree

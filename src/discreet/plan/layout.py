@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from discreet.cube.keys import KeyScan
 from discreet.cube.person_rows import PersonRows
 from discreet.cube.persons import PersonScan
 from discreet.cube.scans import Scan
@@ -57,6 +58,7 @@ class Layout:
         joint: the number of cells of one joint cube of all columns.
         because: the reason for these scans, in words; empty if there is no choice.
         persons: the one scan of a table of persons, beside which there is no other; None for a table of rows.
+        keys: the reading in its place that keeps the texts of a column whose groups nobody listed; None without any.
         each: the scan that makes one row of each person, of which the others read the result; None for a table as it is.
     """
 
@@ -66,6 +68,7 @@ class Layout:
     because: str
     persons: PersonScan | None = None
     each: PersonRows | None = None
+    keys: KeyScan | None = None
 
     @property
     def cells(self) -> int:
@@ -74,6 +77,8 @@ class Layout:
 
     def __str__(self) -> str:
         """A sentence that says how often the source is read, for tables of how many cells, and why."""
+        if self.keys is not None:
+            return f"the source is read once, person by person, with the texts of '{self.keys.column}'"
         if self.persons is not None:
             return f"the source is read once, person by person, for one table of {self.joint:,} {plural('cell', self.joint)}"
         if self.each is not None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from discreet.cube.persons import PersonKey, PersonScan, PersonValue
 from discreet.cube.value_paths import CategoryPath, KeyAxis, NumberPath, Path, path_of
 from discreet.domain.bounds import MOST_GROUPS
 from discreet.domain.codes import NULL
-from discreet.domain.groups import BinGroup, Group, Label, group_labels
+from discreet.domain.discovery import Keys
+from discreet.domain.groups import BinGroup, Group, group_labels
 from discreet.domain.neighbours import person_of
 from discreet.domain.steps import CategoryFacts, Impute, TableFacts, Where, WhereIn, conditions_of, facts_of
 from discreet.errors import InternalError, PlanError
+from discreet.plan.keys import key_scan
 from discreet.plan.layout import Layout, Request
 from discreet.plan.recorded import Original
 from discreet.plan.shown import find_dropped
@@ -39,6 +41,10 @@ class Asking(Request, Protocol):
     @property
     def target(self) -> Original | None:
         """The wish for intervals of the table as recorded."""
+
+    @property
+    def keys(self) -> Keys | None:
+        """The groups that nobody listed."""
 
 
 def check_persons(request: Asking, facts: TableFacts) -> None:
@@ -128,25 +134,29 @@ def _missing(lacks: bool, needs: bool, example: str) -> Iterator[str]:  # noqa: 
 def person_layout(request: Asking, person: str) -> Layout:
     """The one scan of a request on a table of persons."""
     labels = tuple(group_labels(group, request.facts) for group in request.group_by)
-    scan = _scan_of(request, person, labels)
-    return Layout((), labels, scan.cells, "", scan)
+    if request.keys is None:
+        scan = _scan_of(request, person, request.group_by)
+        return Layout((), labels, scan.cells, "", scan)
+    rest = _scan_of(request, person, [one for one in request.group_by if one.column != request.keys.discover.column])
+    whole = PersonScan(person, (), tuple(map(len, labels)), (), rest.groups, rest.rows, rest.values)
+    return Layout((), labels, whole.cells, "", whole, keys=key_scan(request, request.keys, rest))
 
 
-def _scan_of(request: Asking, person: str, labels: tuple[tuple[Label, ...], ...]) -> PersonScan:
+def _scan_of(request: Asking, person: str, groups: Sequence[Group]) -> PersonScan:
     start = facts_of(request.schema, request.neighbours)
     hidden = find_dropped(request.schema, request.dropped)
 
     def path(name: str) -> Path:
         return path_of(name, request.steps, start)
 
-    keys = tuple(_key(group, path(group.column), request.facts, drops=group.column in hidden) for group in request.group_by)
+    keys = tuple(_key(group, path(group.column), request.facts, drops=group.column in hidden) for group in groups)
     tests = tuple(condition_axis(step, path(step.column)) for step in conditions_of(request.steps))
-    sizes = tuple(len(one) for one in labels)
+    sizes = tuple(len(group_labels(group, request.facts)) for group in groups)
     bound = request.facts.bound
-    groups = MOST_GROUPS if bound is None or bound.groups is None else bound.groups
+    most = MOST_GROUPS if bound is None or bound.groups is None else bound.groups
     rows = 1 if bound is None or bound.rows is None else bound.rows
     values = tuple(_value(one, path(one.column), request.facts) for one in Wanted.each(request.statistics))
-    scan = PersonScan(person, keys, sizes, tests, groups, rows, values)
+    scan = PersonScan(person, keys, sizes, tests, most, rows, values)
     if bound is None and scan.cells > 1:
         raise InternalError("a request with groups has a bound")
     return scan

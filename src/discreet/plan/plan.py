@@ -6,19 +6,21 @@ any budget is spent and any data are opened.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from discreet.cube.value_paths import path_of
+from discreet.domain.discovery import Keys, with_keys
 from discreet.domain.groups import Group, groups_json
 from discreet.domain.neighbours import Neighbours, person_of
 from discreet.domain.schema import Schema
 from discreet.domain.steps import Resize, Step, TableFacts, facts_of, step_json
 from discreet.domain.words import card, declared_facts, one_line, request_text
-from discreet.errors import PlanError, printed
+from discreet.errors import InternalError, PlanError, printed
 from discreet.exact.canonical import canonical, digest
 from discreet.plan.families import check_families
+from discreet.plan.keys import check_keys, most_found
 from discreet.plan.layout import Layout, layout_of, resize_of, table_facts, used_columns
 from discreet.plan.person_table import PersonTable, check_person_table, person_rows
 from discreet.plan.persons import check_persons, person_layout
@@ -50,8 +52,9 @@ class Plan:
 
     `intervals` determines what holds with probability 95 %: "each" interval by itself, or all of them together
     ("simultaneous"). `dropped` names the columns whose null groups are not printed; `target` is the wish for intervals of
-    the table as recorded; `persons` says what a table with one row for each person is made of. The rest determines `facts`,
-    the facts of the table after its steps, `answered`, the statistics that are computed, and `layout`, its scans.
+    the table as recorded; `persons` says what a table with one row for each person is made of; `keys` are groups that nobody
+    listed, before or after they were found. The rest determines `facts`, the facts of the table after its steps, `answered`,
+    the statistics that are computed, and `layout`, its scans.
 
     Raises:
         PlanError: no statistic, names that collide, a statistic that its column does not allow, too many cells.
@@ -66,6 +69,7 @@ class Plan:
     dropped: tuple[str, ...] = ()
     target: Original | None = None
     persons: PersonTable | None = None
+    keys: Keys | None = None
     facts: TableFacts = field(init=False, repr=False, compare=False)
     answered: tuple[Statistic, ...] = field(init=False, repr=False, compare=False)
     layout: Layout = field(init=False, repr=False, compare=False)
@@ -73,13 +77,14 @@ class Plan:
     def __post_init__(self) -> None:
         if self.intervals not in INTERVALS:
             raise PlanError(f"intervals={printed(self.intervals)}: must be one of {', '.join(INTERVALS)}")
-        facts = table_facts(self.schema, self.neighbours, self.steps)
+        facts = with_keys(table_facts(self.schema, self.neighbours, self.steps), self.keys)
         object.__setattr__(self, "facts", facts_with_recorded(self, facts))
         nulls = dict.fromkeys(self.dropped, "drop")
         object.__setattr__(self, "dropped", check_nulls(nulls, self.group_by, self.statistics))
         if not self.statistics:
             raise PlanError("agg(): has no statistic; name at least one, such as count()")
         check_person_table(self.neighbours, self.persons, self.schema)
+        check_keys(self)
         check_persons(self, facts)
         for statistic in self.statistics:
             statistic.kind.reads.check(statistic, facts)
@@ -99,9 +104,8 @@ class Plan:
     def __reduce__(self) -> tuple[type[Plan], tuple[object, ...]]:
         # A pickle holds the request, which is checked when it is read; the rest is computed from it.
         asked = self.schema, self.neighbours, self.steps, self.group_by, self.statistics, self.intervals, self.dropped
-        if self.persons is not None:
-            return Plan, (*asked, self.target, self.persons)
-        return Plan, asked if self.target is None else (*asked, self.target)
+        said = (self.target, self.persons, self.keys)
+        return Plan, (*asked, *said[: max((i + 1 for i, one in enumerate(said) if one is not None), default=0)])
 
     def __repr__(self) -> str:
         return one_line("Plan for", request_text(self.group_by, [statistic.name for statistic in self.statistics]))
@@ -113,8 +117,29 @@ class Plan:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the canonical JSON of the plan, in hexadecimal."""
-        return digest(plan_json(self))
+        """SHA-256 of the canonical JSON of the plan, in hexadecimal. Groups that were found are no part of what is asked."""
+        return digest(plan_json(self.asked()))
+
+    def asked(self) -> Plan:
+        """The plan before anybody has looked for groups that nobody listed."""
+        if self.keys is None or self.keys.found is None:
+            return self
+        return replace(self, keys=replace(self.keys, found=None))
+
+    @property
+    def most_found(self) -> int:
+        """How many of the groups that nobody listed may be found."""
+        return most_found(self)
+
+    def with_found(self, found: Sequence[str]) -> Plan:
+        """The plan with these groups of the column of texts, in this order, beside the known ones.
+
+        Raises:
+            InternalError: the plan looks for no groups.
+        """
+        if self.keys is None:
+            raise InternalError("no groups are looked for")
+        return replace(self, keys=replace(self.keys, found=tuple(found)))
 
     @property
     def used_digest(self) -> str:
@@ -122,11 +147,11 @@ class Plan:
 
         A stored release is recognised by it, so that the schema of a data set can grow.
         """
-        return digest(self._used(plan_json(self)))
+        return digest(self._used(plan_json(self.asked())))
 
     def asks_as(self, written: Mapping[str, Any]) -> bool:
         """True if the plan that `plan_json` has written asks the same of the columns that this one uses."""
-        return canonical(self._used(written)) == canonical(self._used(plan_json(self)))
+        return canonical(self._used(written)) == canonical(self._used(plan_json(self.asked())))
 
     def _used(self, written: Mapping[str, Any]) -> dict[str, Any]:
         """What `plan_json` has written, without the columns that this plan does not use."""
@@ -170,7 +195,7 @@ def plan_json(plan: Plan) -> dict[str, object]:
         "schema": plan.schema.to_json(),
         "neighbours": plan.neighbours.to_json(),
         "steps": [step_json(step, plan.schema) for step in plan.steps],
-        "group_by": groups_json(plan.group_by, plan.facts),
+        "group_by": [_with_discovery(one, plan.keys) for one in groups_json(plan.group_by, plan.facts)],
         "statistics": [statistic_json(statistic) for statistic in plan.statistics],
     }
     # The default is left out, so that a plan keeps the digest that ledgers hold.
@@ -178,6 +203,13 @@ def plan_json(plan: Plan) -> dict[str, object]:
     shown |= {} if plan.target is None else {"original": plan.target.to_json()}
     shown |= {} if plan.persons is None else {"persons": plan.persons.to_json()}
     return shown | ({"nulls_dropped": list(plan.dropped)} if plan.dropped else {})
+
+
+def _with_discovery(group: dict[str, object], keys: Keys | None) -> dict[str, object]:
+    """A group as a plan writes it, with what is asked of a column whose groups nobody listed."""
+    if keys is None or group["column"] != keys.discover.column:
+        return group
+    return {**group, "discover": keys.discover.to_json()}
 
 
 def _check_names(plan: Plan) -> None:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from discreet.domain.bounds import bound_step
 from discreet.domain.conditions import nearest_condition
+from discreet.domain.discovery import Discover, Keys, keys_of, with_keys
 from discreet.domain.groups import BinGroup, Bins, CategoryGroup, Group, group_of, merge_groups
 from discreet.domain.imputation import ImputationLaw
 from discreet.domain.neighbours import Neighbours
@@ -18,6 +19,7 @@ from discreet.domain.steps import Step, TableFacts, after, clamp_step, impute_st
 from discreet.domain.words import card, declared_facts, neighbours_text, one_line
 from discreet.errors import PlanError, printed
 from discreet.exact.numbers import Amount
+from discreet.plan.keys import one_discover
 from discreet.plan.person_table import PersonTable, person_table
 from discreet.plan.plan import Plan, table_facts
 from discreet.plan.shown import check_nulls
@@ -155,8 +157,8 @@ class Table:
         found = person_table(self.schema, self.neighbours, self.steps, made)
         return Table(found.columns, found.relation, (), found)
 
-    def group_by(self, *by: str | Bins, nulls: Nulls = "show") -> Grouped:
-        """The groups of the request: categorical columns and `bins(column, edges)`, in the order of the result.
+    def group_by(self, *by: str | Bins | Discover, nulls: Nulls = "show") -> Grouped:
+        """The groups of the request, in the order of the result: categories, `bins(column, edges)`, one `Discover(column)`.
 
         Args:
             by: the groups.
@@ -166,8 +168,11 @@ class Table:
         Raises:
             PlanError: undeclared column, a number without bins, edges that do not fit.
         """
-        groups = [group_of(column, self.facts) for column in by]
-        return Grouped(self, merge_groups(groups, self.facts), nulls)
+        discover = one_discover(by)
+        keys = None if discover is None else keys_of(discover, self.schema)
+        facts = with_keys(self.facts, keys)
+        groups = [group_of(one.column if isinstance(one, Discover) else one, facts) for one in by]
+        return Grouped(self, merge_groups(groups, facts), nulls, keys)
 
     def agg(self, *statistics: Statistic) -> Plan:
         """The request for statistics of the whole table."""
@@ -203,6 +208,7 @@ class Grouped:
     table: Table
     groups: tuple[Group, ...]
     nulls: Nulls = "show"
+    keys: Keys | None = None
 
     def agg(self, *statistics: Statistic) -> Plan:
         """The request: these statistics for every cell of the public domain of the groups.
@@ -216,9 +222,8 @@ class Grouped:
         checked = tuple(self._with_groups(statistic) for statistic in statistics)
         dropped = check_nulls(self.nulls, self.groups, checked)
         table = self.table
-        return Plan(
-            table.schema, table.neighbours, table.steps, self.groups, checked, dropped=dropped, persons=table.persons
-        )
+        own, each, keys = (table.schema, table.neighbours, table.steps), table.persons, self.keys
+        return Plan(*own, self.groups, checked, dropped=dropped, persons=each, keys=keys)
 
     def _with_groups(self, statistic: Statistic) -> Statistic:
         """The statistic with its own groups, if it has any, checked against the columns."""

@@ -6,6 +6,7 @@
 * `derived`: The `[[derive]]` sections of a plan file: ratios, changes and means of what its releases publish
 * `faults`: All faults of a plan file at once: the reader finds one, it is taken out of the way, and the plan is read
   again
+* `groups`: The groups of a request in a plan file: columns, bins of them, and columns of texts whose groups are found
 * `invariants`: The `[invariants]` section of a plan file: the exact totals and the other exact statements
 * `original`: The meaning of `original` and `prepared` in a release of a plan file
 * `parameters`: The `[parameters]` section of a plan file: what one plan for many months leaves open, and the values

@@ -14,6 +14,7 @@ from discreet.domain.categories import Value, whole_categories
 from discreet.domain.columns import Category, Date, Number
 from discreet.domain.identifiers import Identifier
 from discreet.domain.schema import Schema
+from discreet.domain.texts import Text
 from discreet.exact.given_paths import content_of
 from discreet.exact.numbers import Amount
 from discreet.planfile.tree import Decimal, Keys, Node, kind_of
@@ -27,6 +28,7 @@ _COLUMNS: Mapping[str, Keys] = {
     "derived": (("of",), ("file", "sha256", "map", "column", "key", "required", "clamp", "impute")),
     "hierarchy": (("file", "levels"), ("sha256", "labels", "categories_type", "missing", "required")),
     "identifier": ((), ()),
+    "text": (("max_length",), ()),
 }
 
 
@@ -48,7 +50,7 @@ def labels_of(node: Node, folder: Path) -> dict[str, Labels]:
     return found
 
 
-def _column(name: str, node: Node, folder: Path) -> Declared | Identifier:
+def _column(name: str, node: Node, folder: Path) -> Declared | Identifier | Text:
     kind, parts = node.choice("type", _COLUMNS)
     required = parts["required"].value if "required" in parts else False
     with node.locate_errors():
@@ -56,6 +58,9 @@ def _column(name: str, node: Node, folder: Path) -> Declared | Identifier:
             return Category(_categories(node, parts, folder), missing=_read_codes(parts, category_values), required=required)
         if kind == "identifier":
             return Identifier()
+        if kind == "text":
+            length: Any = parts["max_length"].value
+            return Text(length)
         if kind == "number":
             bounds = (parts[key].number() for key in ("lower", "upper", "step") if key in parts)
             return Number(*bounds, missing=_read_codes(parts, _numbers), required=required)

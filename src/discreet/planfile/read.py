@@ -14,7 +14,8 @@ from typing import Any
 
 from discreet import datasets
 from discreet.approvals.demand import Demand
-from discreet.domain.groups import Bins, bins
+from discreet.domain.discovery import Discover
+from discreet.domain.groups import Bins
 from discreet.domain.neighbours import Neighbours, find_relation, relations
 from discreet.domain.reading import CsvFormat
 from discreet.domain.schema import Schema
@@ -24,12 +25,12 @@ from discreet.errors import did_you_mean
 from discreet.exact.numbers import Amount
 from discreet.invariants import Invariants
 from discreet.plan.plan import INTERVALS, Plan
-from discreet.plan.shown import NULLS
 from discreet.plan.table import Table
 from discreet.planfile.about import add_words
 from discreet.planfile.approval import demand_of
 from discreet.planfile.columns import schema_of
 from discreet.planfile.derived import derivations_of
+from discreet.planfile.groups import column_of, group_of_request, group_of_statistic, nulls_of
 from discreet.planfile.invariants import invariants_of
 from discreet.planfile.original import original_of
 from discreet.planfile.parameters import fill_in
@@ -265,55 +266,21 @@ def _intervals(node: Node) -> str:
 
 
 def _request(parts: dict[str, Node], table: Table) -> Plan:
-    by: list[str | Bins] = []
+    by: list[str | Bins | Discover] = []
     nulls: dict[str, Any] = {}
     for item in parts["group_by"].items() if "group_by" in parts else []:
         if isinstance(item.value, list):
             raise item.wrong('must be a column, not a list of columns; write them one by one, group_by = ["region", "sex"]')
-        by.append(_group(item, table, ("nulls",)))
+        by.append(group_of_request(item, table))
         if isinstance(item.value, dict) and "nulls" in item.value:
-            nulls[_column_of(by[-1])] = _nulls(item.child("nulls"))
+            nulls[column_of(by[-1])] = nulls_of(item.child("nulls"))
     statistics = []
     for item in parts["statistics"].items():
-        statistics.append(statistic_of(item, lambda group: _group(group, table)))
+        statistics.append(statistic_of(item, lambda group: group_of_statistic(group, table)))
         with item.locate_errors():
             table.agg(statistics[-1])  # alone too, so that an error names the statistic as its place
     if "nulls" in parts and nulls:
         raise parts["nulls"].wrong("is said for the whole request and for one of its groups; say it once")
-    said = _nulls(parts["nulls"]) if "nulls" in parts else nulls
+    said = nulls_of(parts["nulls"]) if "nulls" in parts else nulls
     with parts["statistics"].locate_errors():
         return table.group_by(*by, nulls=said).agg(*statistics)
-
-
-def _nulls(node: Node) -> Any:
-    word = node.string()
-    if word not in NULLS:
-        raise node.wrong(f"'{word}' is unknown{did_you_mean(word, NULLS)}")
-    return word
-
-
-def _column_of(by: str | Bins) -> str:
-    return by.column if isinstance(by, Bins) else by
-
-
-def _bins(node: Node, parts: Mapping[str, Node]) -> Bins:
-    if "step" in parts and "edges" not in parts:
-        return bins(parts["bins"].string(), step=parts["step"].number())
-    if "step" in parts or "edges" not in parts:
-        raise node.wrong("give either edges = [...] or a step")
-    parts["edges"].items()
-    return bins(parts["bins"].string(), parts["edges"].scalars())
-
-
-def _group(node: Node, table: Table, further: tuple[str, ...] = ()) -> str | Bins:
-    """A column, or its bins; groups of the request may say `further` things."""
-    by: str | Bins
-    if isinstance(node.value, dict) and "column" in node.value and further:
-        by = node.table(("column",), further)["column"].string()
-    elif isinstance(node.value, dict):
-        by = _bins(node, node.table(("bins",), ("edges", "step", *further)))
-    else:
-        by = node.string()
-    with node.locate_errors():
-        table.group_by(by)
-    return by

@@ -11,6 +11,7 @@ lower bounds. The theorems are proved in docs/proofs/privacy.md and docs/proofs/
 * `_resampled`: Profiles δ(ε) after sampling: BBG18 Theorems 8 and 9 (S1) for any profile, R1 and R2 for Gaussian and
   Laplace noise
 * `_search`: Roots that are verified: what these functions return was itself seen to meet the target
+* `_slack`: A δ beside a guarantee: the chance of an event that the guarantee says nothing about
 * `_slopes`: The slopes α_k of Theorems R1 and R2: found in doubles, then used exactly
 * `_zcdp`: Certified scalar kernels of Theorem C1: ρ-zCDP (or one RDP order) to (ε, δ) and back, in doubles with an
   error bound
@@ -18,6 +19,8 @@ lower bounds. The theorems are proved in docs/proofs/privacy.md and docs/proofs/
 * `amounts`: The amounts of spends: in the budget's measure, always for the original data, with their texts
 * `amplify`: The effect of sampling before a mechanism: amplification, and the resize step with its copies
 * `approx`: Approximate differential privacy: (ε, δ)
+* `approx_gdp`: Gaussian differential privacy with a δ beside it
+* `approx_zcdp`: Zero-concentrated differential privacy with a δ beside it
 * `base`: The base of every measure of privacy: that it is written, that it is spent, that noise guarantees it
 * `bounded_range`: What a mechanism of bounded range costs: one whose log-ratios of probabilities neighbours change by
   at most `reach`
@@ -42,7 +45,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, from_json, kind_name, scale, to_json
-from discreet.privacy.measures import GDP, RDP, ZCDP, ApproxDP, Measure, PureDP
+from discreet.privacy.measures import GDP, RDP, ZCDP, ApproxDP, ApproxGDP, ApproxZCDP, Measure, PureDP
 
 if TYPE_CHECKING:
     from discreet.privacy import amplify, convert, population
@@ -53,6 +56,8 @@ __all__ = [
     "RDP",
     "ZCDP",
     "ApproxDP",
+    "ApproxGDP",
+    "ApproxZCDP",
     "Budget",
     "Measure",
     "PureDP",

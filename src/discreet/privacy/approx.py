@@ -100,6 +100,10 @@ class ApproxDP:
         """(ε, δ)."""
         return self.epsilon, self.delta
 
+    def reported_at(self, delta: Fraction) -> Fraction:  # noqa: ARG002
+        """Its own δ."""
+        return self.delta
+
     def part(self, spend: object) -> ApproxDP:
         """A pair is (epsilon, delta); a single number is an epsilon, with the same share of the budget's delta."""
         pair: list[Any] = list(spend) if isinstance(spend, list | tuple) else [spend]

@@ -105,6 +105,9 @@ class SpentMeasure(WrittenMeasure, Protocol):
     def pair(self) -> tuple[Fraction, Fraction] | None:
         """(ε, δ) where the measure is stated in them; None where each δ has its own ε."""
 
+    def reported_at(self, delta: Fraction) -> Fraction:
+        """The δ at which ε is stated where `delta` is asked for: another one where the measure has one itself."""
+
     def part(self, spend: object) -> Self:
         """The amount of a budget that a number, or a sequence of numbers, means. Raises ArgumentError."""
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.exact.numbers import Amount, decimal_up, sqrt_down, sqrt_up, text
+from discreet.exact.numbers import Amount, decimal_up, exact, sqrt_down, sqrt_up, text
 from discreet.privacy import _gaussian, _profiles, convert
 from discreet.privacy._checks import (
     check_delta,
@@ -25,6 +25,7 @@ from discreet.privacy._checks import (
 )
 from discreet.privacy._digits import short_down, show_up, tell_conversion
 from discreet.privacy.approx import ApproxDP, approx_of
+from discreet.privacy.approx_gdp import ApproxGDP
 from discreet.privacy.base import Copies, Root, Sampling, Sized
 from discreet.privacy.zcdp import ZCDP
 
@@ -33,7 +34,10 @@ __all__ = ["GDP"]
 
 @dataclass(frozen=True, slots=True)
 class GDP:
-    """μ-Gaussian differential privacy (Dong, Roth and Su 2019)."""
+    """μ-Gaussian differential privacy (Dong, Roth and Su 2019).
+
+    With a `delta` it is an `ApproxGDP`: a budget that also pays for groups that nobody listed.
+    """
 
     mu: Fraction
 
@@ -50,7 +54,13 @@ class GDP:
     )
     from_pair: ClassVar[str] = tell_conversion("μ")
 
-    def __init__(self, mu: Amount) -> None:
+    def __new__(cls, mu: Amount = 0, delta: Amount = 0) -> GDP:
+        """This measure, or with a δ the one that has a δ beside it."""
+        if exact(delta, "delta") == 0:
+            return object.__new__(cls)
+        return ApproxGDP(mu, delta)  # type: ignore[return-value]  # another measure, with two amounts
+
+    def __init__(self, mu: Amount, delta: Amount = 0) -> None:  # noqa: ARG002
         object.__setattr__(self, "mu", not_negative(mu, "mu"))
 
     @classmethod
@@ -120,6 +130,10 @@ class GDP:
         """None: each δ has its own ε."""
         return None
 
+    def reported_at(self, delta: Fraction) -> Fraction:
+        """As asked for."""
+        return delta
+
     def part(self, spend: object) -> GDP:
         """A μ."""
         return GDP(single_amount(spend, "GDP"))
@@ -159,6 +173,8 @@ class GDP:
             if not spend.delta > 0:
                 return ()
             return (cls.for_approx(spend.epsilon, spend.delta) if sampled is None else sampled.gaussian(spend),)
+        if isinstance(spend, ApproxGDP):
+            spend = GDP(spend.mu)  # noise needs no δ
         if not isinstance(spend, GDP):
             return ()
         return (spend if sampled is None else spend.functional(sampled.law),)

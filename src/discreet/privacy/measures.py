@@ -6,6 +6,7 @@
     ApproxDP(ε, δ)   P(M(x) ∈ S) ≤ e^ε P(M(x') ∈ S) + δ
     ZCDP(ρ)          D_α(M(x) ‖ M(x')) ≤ ρα for every order α > 1
     GDP(μ)           telling M(x) from M(x') is at least as hard as telling N(0, 1) from N(μ, 1)
+    ApproxZCDP(ρ, δ), ApproxGDP(μ, δ)   the same apart from an event of probability δ
     RDP(curve)       D_α(M(x) ‖ M(x')) ≤ τ for each (α, τ) of the curve
 
 for all neighbouring x, x' and all sets S of outputs; `domain.neighbours` defines neighbours. Parameters are Fractions.
@@ -19,6 +20,8 @@ from typing import TypeGuard
 
 from discreet.errors import ArgumentError, InternalError, did_you_mean
 from discreet.privacy.approx import ApproxDP
+from discreet.privacy.approx_gdp import ApproxGDP
+from discreet.privacy.approx_zcdp import ApproxZCDP
 from discreet.privacy.base import NoiseMeasure, SpentMeasure, WrittenMeasure
 from discreet.privacy.gdp import GDP
 from discreet.privacy.pure import PureDP
@@ -30,6 +33,8 @@ __all__ = [
     "RDP",
     "ZCDP",
     "ApproxDP",
+    "ApproxGDP",
+    "ApproxZCDP",
     "Budget",
     "Measure",
     "PureDP",
@@ -43,12 +48,12 @@ __all__ = [
     "noise_measures",
 ]
 
-Measure = PureDP | ApproxDP | ZCDP | GDP | RDP
-Budget = PureDP | ApproxDP | ZCDP | GDP
+Measure = PureDP | ApproxDP | ZCDP | GDP | ApproxZCDP | ApproxGDP | RDP
+Budget = PureDP | ApproxDP | ZCDP | GDP | ApproxZCDP | ApproxGDP
 Target = PureDP | ZCDP | GDP
 """A guarantee that one mechanism can have by itself."""
 
-_BUDGETS: tuple[type[Budget], ...] = (PureDP, ApproxDP, ZCDP, GDP)
+_BUDGETS: tuple[type[Budget], ...] = (PureDP, ApproxDP, ZCDP, GDP, ApproxZCDP, ApproxGDP)
 """The measures of a budget, in the order in which messages list them."""
 _OTHERS: tuple[type[WrittenMeasure], ...] = (RDP,)
 _NOISES: tuple[type[Target], ...] = (PureDP, GDP, ZCDP)

@@ -14,7 +14,7 @@ from discreet.exact.numbers import Amount, decimal_up, exact, float_up, text
 from discreet.privacy._resampled import Sampled
 from discreet.privacy.amounts import amount_text
 from discreet.privacy.base import Copies
-from discreet.privacy.measures import GDP, ZCDP, ApproxDP, PureDP, is_budget
+from discreet.privacy.measures import ApproxDP, Budget, PureDP, is_budget
 
 __all__ = ["CONDITION", "PopulationGuarantee", "for_file"]
 
@@ -37,10 +37,10 @@ class PopulationGuarantee:
         rate: the largest probability with which a person was drawn, above 0 and at most 1.
     """
 
-    total: PureDP | ApproxDP | ZCDP | GDP
+    total: Budget
     rate: Fraction
 
-    def __init__(self, total: PureDP | ApproxDP | ZCDP | GDP, rate: Amount) -> None:
+    def __init__(self, total: Budget, rate: Amount) -> None:
         if not is_budget(total):
             raise ArgumentError(f"total={type(total).__name__}: must be PureDP, ApproxDP, ZCDP or GDP")
         object.__setattr__(self, "total", total)
@@ -70,13 +70,14 @@ class PopulationGuarantee:
     def pair(self, report_delta: Amount) -> tuple[float, Fraction]:
         """(ε, δ) for the population, ε rounded up; δ is `report_delta` where each δ has its own ε (ZCDP and GDP)."""
         if self.total.pair is None:
-            return self.epsilon_at(report_delta), exact(report_delta, "report_delta")
+            delta = self.total.reported_at(exact(report_delta, "report_delta"))
+            return self.epsilon_at(delta), delta
         converted = self.total.through(_copies_of(self.rate)).pair
         epsilon, delta = converted or self.total.pair  # a measure that is stated in (ε, δ) stays one
         return float_up(epsilon), delta
 
 
-def for_file(target: PureDP | ApproxDP | ZCDP | GDP, rate: Amount) -> PureDP | ApproxDP:
+def for_file(target: Budget, rate: Amount) -> PureDP | ApproxDP:
     """The largest budget found for the file that gives `target` for the population, rounded down and verified (W3).
 
     It is (log(1 + (e^ε − 1)/rate), δ/rate). Under ZCDP and GDP give (ε, δ), convert it, and take the ρ or μ of the result:

@@ -25,6 +25,7 @@ from discreet.privacy._checks import (
 )
 from discreet.privacy._digits import short_down, show_up, tell_conversion
 from discreet.privacy.approx import ApproxDP, approx_of
+from discreet.privacy.approx_zcdp import ApproxZCDP
 from discreet.privacy.base import Copies, Root, Sampling, Sized
 from discreet.privacy.rdp import RDP
 
@@ -33,7 +34,10 @@ __all__ = ["ZCDP"]
 
 @dataclass(frozen=True, slots=True)
 class ZCDP:
-    """ρ-zero-concentrated differential privacy (Bun and Steinke 2016)."""
+    """ρ-zero-concentrated differential privacy (Bun and Steinke 2016).
+
+    With a `delta` it is an `ApproxZCDP`: a budget that also pays for groups that nobody listed.
+    """
 
     rho: Fraction
 
@@ -48,7 +52,13 @@ class ZCDP:
     formulas: ClassVar[Mapping[str, str]] = MappingProxyType({"variance": "σ² = Δ₂² / (2ρ)", "range": "range² = 8ρ / Δ₂²"})
     from_pair: ClassVar[str] = tell_conversion("ρ")
 
-    def __init__(self, rho: Amount) -> None:
+    def __new__(cls, rho: Amount = 0, delta: Amount = 0) -> ZCDP:
+        """This measure, or with a δ the one that has a δ beside it."""
+        if exact(delta, "delta") == 0:
+            return object.__new__(cls)
+        return ApproxZCDP(rho, delta)  # type: ignore[return-value]  # another measure, with two amounts
+
+    def __init__(self, rho: Amount, delta: Amount = 0) -> None:  # noqa: ARG002
         object.__setattr__(self, "rho", not_negative(rho, "rho"))
 
     @classmethod
@@ -115,6 +125,10 @@ class ZCDP:
         """None: each δ has its own ε."""
         return None
 
+    def reported_at(self, delta: Fraction) -> Fraction:
+        """As asked for."""
+        return delta
+
     def part(self, spend: object) -> ZCDP:
         """A ρ."""
         return ZCDP(single_amount(spend, "ZCDP"))
@@ -153,6 +167,8 @@ class ZCDP:
         if isinstance(spend, ApproxDP):
             useful = totals and sampled is None and spend.delta > 0
             return (cls.for_approx(spend.epsilon, spend.delta),) if useful else ()
+        if isinstance(spend, ApproxZCDP):
+            spend = ZCDP(spend.rho)  # noise needs no δ
         if not isinstance(spend, ZCDP):
             return ()
         return (spend if sampled is None else spend.functional(sampled.law),)

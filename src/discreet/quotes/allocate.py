@@ -38,6 +38,7 @@ from discreet.quotes.advertised import advertise
 from discreet.quotes.areas import Given, charge_of_areas, check_areas, cost_of_areas, divide_areas, fit_areas
 from discreet.quotes.certainty import set_levels
 from discreet.quotes.effects import charge_of, divide_effects, effects_among, is_gaussian
+from discreet.quotes.keys import expected_plan, stages_of_plan
 from discreet.quotes.one_row import Apart, Norms, bound_with_totals, differing
 from discreet.quotes.persons import step_of, weighting_for
 from discreet.quotes.primitives import Asked, recipes_of, weights_of
@@ -80,7 +81,7 @@ def quote_alone(
     Raises:
         PlanError: as `quote`.
     """
-    asked = _prepare(plan, exact_totals)
+    asked = _prepare(plan := expected_plan(plan), exact_totals)
     # A target of 0 (Laplace noise at ε = 0, Gaussian noise at a δ below every double) is not a candidate.
     targets = [target for target in row_targets(plan, spend, exact_totals) if any(coordinates(target))]
     targets = fit_areas(plan.answered, targets)
@@ -159,11 +160,11 @@ def row_targets(plan: Plan, spend: Budget, exact_totals: ExactTotals | None) -> 
     """
     if not is_budget(spend):
         raise InternalError(f"no case for {type(spend).__name__}: only a budget can be spent")
+    if stages := stages_of_plan(plan, spend):
+        return (stages.answers,)
     sampled, totals = resampling_of(plan, exact_totals), exact_totals is not None
     whole = [one for kind in noise_measures() for one in kind.implying(spend, sampled, totals=totals)]
-    if sampled is not None:
-        return tuple(whole)
-    return tuple(one.each_of(plan.neighbours.rows_per_person) for one in whole)
+    return tuple(one if sampled is not None else one.each_of(plan.neighbours.rows_per_person) for one in whole)
 
 
 def resampling_of(plan: Plan, exact_totals: ExactTotals | None) -> Resampling | Subsample | None:

@@ -22,6 +22,7 @@ from discreet.privacy.amounts import amount_text
 from discreet.privacy.coordinates import Budget
 from discreet.privacy.measures import Target
 from discreet.quotes.groups import middle, percentile_words, size_words, sizes_of
+from discreet.quotes.keys import key_text
 from discreet.quotes.sampling import cost_of_sample
 from discreet.statistics.base import UNBIASED, Statistic
 from discreet.statistics.quantile import orders_of
@@ -217,6 +218,7 @@ class Quote:
         noise = [(one.query.words(), f"{decimal_text(100 * one.share, 3)} %", noise_text(one.law)) for one in self.measured]
         errors = [text.strip().split(": ", 1) for text in accuracy_text(self)[1:]]
         facts = [("asks for", asked), ("cost", said_of(self.plan.neighbours.word, self.spend.explain()))]
+        facts += [("groups", one.strip()) for one in key_text(self.plan, self.spend)]
         heading = accuracy_text(self)[0].rstrip(":")
         return card("Quote", facts, [("query", "share", "noise"), *noise], [("statistic", heading), *errors])
 
@@ -232,6 +234,7 @@ class Quote:
             lines.append("sampling saves nothing in this measure; under PureDP or ApproxDP the noise would be smaller")
         lines += sample_text(self)
         lines.append(str(self.plan.layout))
+        lines += key_text(self.plan, self.spend)
         for one in self.measured:
             share = decimal_text(100 * one.share, 3)
             lines.append(f"  {one.query.words()}: {share} % of the spend; noise {noise_text(one.law)}")

@@ -15,6 +15,7 @@
 * `guarantee`: The promise of a release to each person, in a document and in words
 * `hypotheses`: Tests of hypotheses on released numbers, with p-values that are valid with noise and for every number of
   rows
+* `keys`: Groups that nobody listed, found in the texts of a table
 * `labelled`: A release in words: its texts in one language, and the labels of its columns, categories and numbers
 * `labels`: The label columns of a table over all combinations of groups: any rows of them, and never all
 * `measured`: The measured integers of agreeing tables, and the tables recomputed from them alone

@@ -30,6 +30,7 @@ from discreet.plan.plan import Plan, plan_json, used_columns
 from discreet.plan.recorded import shown_statistic
 from discreet.plan.shown import empty_labels, hides_rows
 from discreet.privacy.coordinates import to_json
+from discreet.quotes.keys import discovery_json
 from discreet.quotes.public_sums import PublicSums, show_sums, sums_of_counts, sums_of_frame
 from discreet.quotes.quote import LEVEL, Line, Quote
 from discreet.releases.assemble import Frame, estimate_statistics, frames, group_columns
@@ -277,10 +278,10 @@ def _frame(chunk: _Chunk) -> pl.DataFrame:
 
 def describe_quote(quote: Quote, report_delta: Fraction) -> dict[str, Any]:
     """The part of a document that describes the quote: everything but the numbers."""
-    plan = plan_json(quote.plan)
     return {
-        "plan": plan,
-        "plan_digest": digest(plan),
+        "plan": plan_json(quote.plan),
+        "plan_digest": quote.plan.digest,
+        **discovery_json(quote.plan, quote.spend),
         "guarantee": guarantee_json(guarantee_of(quote, report_delta)),
         "invariants": _totals_json(quote),
         "group": quote.group,
@@ -336,6 +337,7 @@ def details_json(quote: Quote) -> str:
             "group": quote.group,
             "noise": noise_json(quote),
             "totals": totals_digest(quote),
+            **discovery_json(quote.plan, quote.spend),
         }
     )
 
@@ -373,7 +375,7 @@ def _totals_json(quote: Quote) -> dict[str, Any] | None:
 def guarantee_of(quote: Quote, report_delta: Fraction) -> Guarantee:
     """The promise of a release of the quote to each person; ε is stated at `report_delta` under ZCDP and GDP."""
     spend, neighbours = quote.spend, quote.plan.neighbours
-    delta = report_delta if spend.pair is None else spend.pair[1]
+    delta = spend.reported_at(report_delta)
     relation = str(neighbours.to_json()["relation"])
     a = None if quote.beside is None else quote.beside.adjacency.a
     advertised = None if quote.beside is None else quote.advertised

@@ -4,6 +4,7 @@
 * `approving`: The statements that must be signed before a release is charged
 * `attempts`: A reserved release on its way: reading, drawing, commit; or a failure of one constant text
 * `charging`: Orders are charged to a data set: what is left of its budget, and which reservation an order goes on with
+* `discovering`: A release whose groups nobody listed: the source is kept, its groups are found, and it is answered
 * `extracting`: A stored release, returned by its ledger alone: no source, plan or session is needed
 * `folders`: The folders of large releases: checked before anything is spent, filled after the commit
 * `in_use`: Things that several threads use and one of them closes: the last user closes them

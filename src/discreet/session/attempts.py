@@ -6,7 +6,7 @@ by the same command. After it there is this attempt or none (soundness 35, docs/
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -24,11 +24,13 @@ from discreet.privacy.amounts import budget_down
 from discreet.privacy.coordinates import Budget, to_json
 from discreet.releases.document import Release
 from discreet.session.approving import approvals_json
+from discreet.session.discovering import answer_found
 from discreet.session.folders import give_back, put_in_place
 from discreet.session.inspecting import inspection_facts
 from discreet.session.orders import Order, promise_to_population, texts_of
 
 if TYPE_CHECKING:
+    from discreet.cube.cube import Cube
     from discreet.ledger import Identity, Ledger, StoredRelease
     from discreet.quotes.quote import Quote
     from discreet.session.totals import ExactRequest
@@ -166,14 +168,12 @@ def _require_unchanged(workshop: Workshop) -> None:
 
 
 def _compute(workshop: Workshop, job: Job, draw: Callable[[], Bits]) -> Release:
-    from discreet.releases.evaluate import run_scans
     from discreet.releases.publish import publish
-    from discreet.session.totals import require_totals, totals_scan
 
-    exactly = [] if workshop.exactly is None else [workshop.exactly]
-    cubes = run_scans(workshop.engine, job.order.request.layout, *map(totals_scan, exactly))
-    for request in exactly:
-        require_totals(next(cubes), request, workshop.totals)
+    if job.order.request.keys is not None:
+        quoted, cubes, draw = answer_found(workshop.engine, job.quoted, draw)
+    else:
+        quoted, cubes = job.quoted, _read_cubes(workshop, job)
     head, left = workshop.ledger.left(workshop.identity)
     budget = workshop.budget
     content = {
@@ -188,7 +188,19 @@ def _compute(workshop: Workshop, job: Job, draw: Callable[[], Bits]) -> Release:
         **inspection_facts(workshop.ledger, workshop.identity.dataset),
     }
     place = None if job.draft is None else job.draft.path
-    return publish(job.quoted, cubes, draw, report_delta=workshop.report_delta, content=content, draft=place)
+    return publish(quoted, cubes, draw, report_delta=workshop.report_delta, content=content, draft=place)
+
+
+def _read_cubes(workshop: Workshop, job: Job) -> Iterator[Cube]:
+    """The cubes of the request, read with those of the exact totals, which are as they were published."""
+    from discreet.releases.evaluate import run_scans
+    from discreet.session.totals import require_totals, totals_scan
+
+    exactly = [] if workshop.exactly is None else [workshop.exactly]
+    cubes = run_scans(workshop.engine, job.order.request.layout, *map(totals_scan, exactly))
+    for request in exactly:
+        require_totals(next(cubes), request, workshop.totals)
+    return cubes
 
 
 def _derive(release: Release, job: Job, others: Mapping[str, Release]) -> Release:

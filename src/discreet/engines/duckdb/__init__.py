@@ -16,6 +16,7 @@
 * `folders`: A folder of Parquet files as a source: the files in it, and the values of rows that the names of its
   sub-folders give
 * `frames`: Frames in memory as Arrow streams of the declared columns
+* `keys`: Texts of a column that are kept in a table of the private database, and what is counted of them
 * `parquet`: Parquet files as a source: one file, the files that a glob matches, or a folder whose sub-folders name
   partitions
 * `parquet_days`: The days of timestamps that a Parquet file holds in milliseconds, read so that no value can raise

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.cube.cube import Cube
+from discreet.cube.keys import KeyScan
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.cube.value_paths import Path as ValuePath
 from discreet.domain.columns import is_numeric
@@ -17,11 +19,14 @@ from discreet.engines.duckdb.csv_lines import count_rows, csv_header, format_of,
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quote_name
 from discreet.engines.duckdb.driver import STAGED, TEXT, cells_of_parts, count_frames
+from discreet.engines.duckdb.keys import keys_of_frames
 from discreet.engines.duckdb.persons import LINES, add_persons_of_frames
 from discreet.engines.files import Listing, listed_snapshot
 from discreet.engines.person_scans import parts_sql
+from discreet.engines.persons import key_rows_sql
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
+from discreet.engines.texts import KeyTable
 from discreet.errors import InternalError, SourceError
 from discreet.exact.processes import check_polars
 
@@ -86,6 +91,20 @@ class _CsvEngine:
         statement = parts_sql(LINES, table, self.header, scan)
         with self._database.cursor() as cursor:
             return add_persons_of_frames(cursor, statement, STAGED, self._frames(columns), scan)
+
+    def can_keep_keys(self) -> bool:
+        return True
+
+    @contextmanager
+    def open_keys(self, scan: KeyScan) -> Iterator[KeyTable]:
+        named = (scan.rest.person, scan.column)
+        table = _with_points(STAGED, scan.rest.paths, self.header, self._formats[0].decimal, *named)
+        statement = key_rows_sql(LINES, table, self.header, scan)
+        with (
+            self._database.cursor() as cursor,
+            keys_of_frames(cursor, statement, STAGED, self._frames(scan.columns), scan) as kept,
+        ):
+            yield kept
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
         return cells_of_parts(self._database, self._chosen, self.header, self._frames, names)

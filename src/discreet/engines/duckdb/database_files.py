@@ -6,24 +6,28 @@ Threads share the private database to which the file is attached, so that the sa
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from discreet.cube.cube import Cube
+from discreet.cube.keys import KeyScan
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine, Header, PersonReading, columns_of
 from discreet.engines.duckdb.chosen import table_of
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quote_name
 from discreet.engines.duckdb.driver import cells_of, cube_of, read_header
+from discreet.engines.duckdb.keys import keys_of_statement
 from discreet.engines.duckdb.persons import add_persons_sql
 from discreet.engines.files import database_snapshot
 from discreet.engines.person_scans import answer_cube
+from discreet.engines.persons import key_rows_sql
 from discreet.engines.resources import NO_LIMITS, Limits
 from discreet.engines.sql import aggregate_sql
+from discreet.engines.texts import KeyTable
 from discreet.errors import SourceError, did_you_mean
 
 if TYPE_CHECKING:
@@ -121,6 +125,16 @@ class _DuckdbFileEngine:
             statement = add_persons_sql(DUCKDB, self.table(file, scan.columns), self.header, scan)
             return answer_cube(cursor.execute(statement).fetchnumpy(), scan)
 
+    def can_keep_keys(self) -> bool:
+        return True
+
+    @contextmanager
+    def open_keys(self, scan: KeyScan) -> Iterator[KeyTable]:
+        with _attach(self._database, self._path) as (cursor, file):
+            statement = key_rows_sql(DUCKDB, self.table(file, scan.columns), self.header, scan)
+            with keys_of_statement(cursor, statement, scan) as table:
+                yield table
+
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
         with _attach(self._database, self._path) as (cursor, file):
             yield from cells_of(cursor, self.table(file, names), self.header, names)
@@ -170,6 +184,13 @@ class _DuckdbViewEngine:
 
     def add_persons(self, scan: PersonReading) -> Cube:
         return self._engine.add_persons(scan)
+
+    def can_keep_keys(self) -> bool:
+        return True
+
+    def open_keys(self, scan: KeyScan) -> AbstractContextManager[KeyTable]:
+        """Read once, into a table."""
+        return self._engine.open_keys(scan)
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
         return self._engine.cells(names)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.cube import Cube, compact, empty_cube, join, order_of, row_count, sum_dtype
+from discreet.cube.keys import KeyScan
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import (
     ColumnType,
@@ -31,11 +32,14 @@ from discreet.engines.duckdb.chosen import read_by, table_of
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, LIMB, quote_name
 from discreet.engines.duckdb.frames import ArrowOnly, is_lazy, keep_declared, lazy
+from discreet.engines.duckdb.keys import keys_of_statement
 from discreet.engines.duckdb.persons import add_persons_sql
 from discreet.engines.keys import unpack, words_of
 from discreet.engines.person_scans import answer_cube
+from discreet.engines.persons import key_rows_sql
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
+from discreet.engines.texts import KeyTable
 from discreet.errors import SourceError
 from discreet.exact.processes import check_polars
 
@@ -191,6 +195,17 @@ class _FrameEngine:
         with _hiding_errors(), self._database.cursor() as cursor:
             cursor.register(STAGED, self._frame)
             return answer_cube(cursor.execute(statement).fetchnumpy(), scan)
+
+    def can_keep_keys(self) -> bool:
+        return True
+
+    @contextmanager
+    def open_keys(self, scan: KeyScan) -> Iterator[KeyTable]:
+        statement = key_rows_sql(DUCKDB, STAGED, self.header, scan)
+        with _hiding_errors(), self._database.cursor() as cursor:
+            cursor.register(STAGED, self._frame)
+            with keys_of_statement(cursor, statement, scan) as table:
+                yield table
 
     def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
         """A source that may give other rows each time it is read is read once, into memory."""

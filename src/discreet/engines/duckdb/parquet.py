@@ -7,11 +7,13 @@ which the driver cannot all hold, come from `parquet_days`. That its pages can b
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.cube.cube import Cube
+from discreet.cube.keys import KeyScan
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import ColumnType, CountedCells, Engine, Header, PersonReading, check_same
 from discreet.engines.duckdb.chosen import read_by, table_of
@@ -19,13 +21,16 @@ from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import PARQUET, quote_name
 from discreet.engines.duckdb.driver import TEXT, cells_of, cube_of, file_literal, read_header
 from discreet.engines.duckdb.folders import Partitions, parquet_files, partitions_of
+from discreet.engines.duckdb.keys import keys_of_statement
 from discreet.engines.duckdb.parquet_days import days_of, millisecond_columns
 from discreet.engines.duckdb.partitions import file_axis, with_partitions
 from discreet.engines.duckdb.persons import add_persons_sql
 from discreet.engines.files import Listing, file_snapshot, listed_snapshot
 from discreet.engines.person_scans import answer_cube
+from discreet.engines.persons import key_rows_sql
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
+from discreet.engines.texts import KeyTable
 from discreet.errors import SourceError
 from discreet.exact.processes import check_polars
 
@@ -120,6 +125,20 @@ class _ParquetEngine:
             if apart:
                 cursor.register(_DAYS, days_of(self._paths, apart))
             return answer_cube(cursor.execute(statement).fetchnumpy(), scan)
+
+    def can_keep_keys(self) -> bool:
+        return self.can_add_persons()
+
+    @contextmanager
+    def open_keys(self, scan: KeyScan) -> Iterator[KeyTable]:
+        columns = list(scan.columns)
+        apart = [name for name in columns if self._header.get(name) is _MILLISECONDS]
+        statement = key_rows_sql(PARQUET, self._table(columns, apart), self.header, scan)
+        with self._database.cursor() as cursor:
+            if apart:
+                cursor.register(_DAYS, days_of(self._paths, apart))
+            with keys_of_statement(cursor, statement, scan) as table:
+                yield table
 
     def _count(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))

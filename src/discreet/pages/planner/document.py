@@ -110,9 +110,9 @@ def _scene_words(scene: Scene) -> str:
 
 def _epsilons(chosen: Chosen, releases: Sequence[dict[str, Any]]) -> dict[str, list[float]] | None:
     """ε at the reported δ, rounded up, by ρ or μ, so close together that the next larger amount is as good."""
-    if chosen.budget.pair is not None:
-        return None
     kind = type(chosen.budget)
+    if chosen.budget.pair is not None or len(kind.fields) > 1:  # an amount without its δ has no ε
+        return None
     more = _MORE**kind.power
     low = min(one["ends"][0] for one in releases) / more
     high = more * max([float(amount_of(chosen.budget)), *(one["ends"][1] for one in releases)])

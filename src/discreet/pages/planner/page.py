@@ -181,13 +181,15 @@ def _epsilon(spend: Budget, chosen: Chosen, start: str, words: Words) -> str:
     """ε at the reported δ, rounded up, where the measure is not stated in ε and δ."""
     if spend.pair is not None:
         return ""
-    epsilon, delta = decimal_up(spend.epsilon_at(chosen.report_delta), 4), decimal_up(chosen.report_delta)
+    at = spend.reported_at(chosen.report_delta)
+    epsilon, delta = decimal_up(spend.epsilon_at(at), 4), decimal_up(at)
     return start + words("planner.js.at_delta", epsilon=words.figures(epsilon), delta=words.figures(delta))
 
 
 def _is_large(spend: Budget, chosen: Chosen) -> bool:
     """True if the guarantee says little by itself."""
-    return (spend.epsilon_at(chosen.report_delta) if spend.pair is None else float(spend.pair[0])) > _LARGE
+    at = spend.reported_at(chosen.report_delta)
+    return (spend.epsilon_at(at) if spend.pair is None else float(spend.pair[0])) > _LARGE
 
 
 def _as_it_was(slot: dict[str, Any]) -> str:

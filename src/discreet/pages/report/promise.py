@@ -96,7 +96,7 @@ def _pairs(measure: Budget) -> list[tuple[float, float]]:
     if measure.pair is not None:
         epsilon, delta = measure.pair
         return [(float(epsilon), float(delta))]
-    largest = max(1, ceil(measure.epsilon_at("1e-9")))
+    largest = max(1, ceil(measure.epsilon_at(measure.reported_at(Fraction(1, 10**9)))))
     grid = [Fraction(k * min(largest, 50), 100) for k in range(101)]
     return [(float(at), measure.delta_at(at)) for at in grid]
 
