@@ -8,6 +8,7 @@ A noise is the law of one published answer; a mechanism offers noises for a guar
 * `laplace`: Discrete Laplace noise of independent cells
 * `gaussian`: Rounded Gaussian noise of independent cells
 * `held`: Either of them where exact totals leave cells that can hold a record
+* `thresholds`: Keys that nobody listed: which are found, and the exact chance that a person's own key is
 * `sum_zero`: Laplace noise that keeps the totals of blocks, or the margins of tables of two rows
 * `lattice_laplace`: Laplace noise that keeps two exact margins, drawn by rejection
 * `projected_laplace`: Laplace noise of independent cells, moved to what keeps exact totals
@@ -19,7 +20,6 @@ A noise is the law of one published answer; a mechanism offers noises for a guar
 * `k_norm`: The least noise that keeps exact totals, in few dimensions
 * `quantile_choice`: Quantiles chosen by their rank, an exponential mechanism for each
 * `interval_choice`: Intervals of quantiles, chosen around values that are public
-* `thresholds`: Keys that nobody listed: which are found, and the exact chance that a person's own key is
 * `effect_costs`: What a change of rows costs in all effects together, and the noise that is best for it
 * `effects`: Interactions of columns as integer queries, and the energies of a change of rows in each of them
 * `tree_costs`: What a change of rows costs in effects that are measured in the areas of every level of a tree
