@@ -236,10 +236,7 @@ _HOMES = {
         "Approval",
         "approve",
     ),
-    "discreet.engines": (
-        "DatabaseTable",
-        "Limits",
-    ),
+    "discreet.engines": ("DatabaseTable", "Limits"),
     "discreet.errors": (
         "ArgumentError",
         "BudgetExceeded",
@@ -253,10 +250,7 @@ _HOMES = {
         "SchemaError",
         "SourceError",
     ),
-    "discreet.domain.areas": (
-        "DerivedColumn",
-        "Hierarchy",
-    ),
+    "discreet.domain.areas": ("DerivedColumn", "Hierarchy"),
     "discreet.domain.about": (
         "About",
         "Labels",
