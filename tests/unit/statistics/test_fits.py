@@ -16,6 +16,7 @@ from discreet.planfile.tree import toml_root
 from discreet.quotes.allocate import quote
 from discreet.statistics import coefficients, fits, linear_sets
 from discreet.statistics.base import outputs, statistic_json
+from discreet.statistics.estimate import Estimate
 
 from .test_regressions import SKIP, TABLE, beside_totals, design, estimates, exactly, rows_of, rows_with_y, vectors_of
 
@@ -145,3 +146,33 @@ def test_their_names_words_and_plan(tmp_path: Any) -> None:
     ]:
         with pytest.raises(PlanError, match=said):
             make()
+
+
+def test_rows_that_are_drawn_move_a_coefficient_as_far_as_hoeffding_says() -> None:
+    """With hardly any noise the half-width is H·√(2 log(4/α)·ℓG⁻¹ℓ), H half the range of y: α/2 for the rows (V11)."""
+    rows = drawn_rows(np.random.default_rng(3), 300)
+    asked = quote(TABLE.agg(dp.regression("y", list(ON), interval="population", **SKIP)), dp.ZCDP(10**9))
+    found = estimates(asked, exactly(asked, rows), 1)
+    matrix, _ = design(rows, ON)
+    spread = np.diag(np.linalg.inv(matrix.T @ matrix))
+    half = np.array([(one.high[0] - one.low[0]) / 2 for one in found])
+    wanted = (20 - 0.5) / 2 * np.sqrt(2 * np.log(4 / 0.05) * spread)
+    assert (half >= wanted).all()
+    assert np.allclose(half, wanted, rtol=0.01)
+
+
+def test_a_fit_rests_on_three_statements_of_a_third_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, real = quote(TABLE.agg(dp.regression("y", list(ON), **FIT)), dp.ZCDP(1)), fits.residual_of
+    failing: list[Any] = []
+    monkeypatch.setattr(fits, "residual_of", lambda *given: (failing.append(given[2]), real(*given))[1])
+    estimates(asked, exactly(asked, rows_of(400)), 1)
+    assert failing
+    assert all(one == (1 - asked.lines[0].level) / 3 for one in failing)
+
+
+def test_an_f_statistic_has_the_noise_of_the_number_of_rows() -> None:
+    """R²/(1 - R²)·(n - 3)/2 between the least and the greatest share and number of rows."""
+    share, rows = (Estimate(*(np.array([one]) for one in ends)) for ends in ((0.5, 0.4, 0.6), (100.0, 50.0, 150.0)))
+    found = fits._statistic(share, rows, 3)
+    assert found.value[0] == pytest.approx(1.0 * 97 / 2)
+    assert (found.low[0], found.high[0]) == pytest.approx((0.4 / 0.6 * 47 / 2, 0.6 / 0.4 * 147 / 2))

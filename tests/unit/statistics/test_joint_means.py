@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,8 @@ from discreet.releases.evaluate import exact_answers
 from discreet.statistics import joint_means
 from discreet.statistics.base import outputs, statistic_json
 from discreet.statistics.estimate import Estimate
+from discreet.statistics.joint_noise import half_width_of_laws
+from discreet.statistics.moments import Normal
 from discreet.statistics.recipe import Answers
 
 SKIP = {"nulls": "skip"}
@@ -154,3 +158,23 @@ def test_a_session_releases_them() -> None:
         table = session.release(session.table.agg(ASKED), spend=5, name="both").table
     for name, own in zip(("means_count", "means_v", "means_w"), truth_of(rows_of(500)), strict=True):
         assert table[name][0] == pytest.approx(own, rel=0.2, abs=0.3)
+
+
+def test_an_interval_has_every_mean_that_the_noise_leaves_possible() -> None:
+    """V9, mean by mean: nothing that is as near to the sum as its noise reaches is left out, however few rows there are."""
+    law = law_of_parts(quote(dp.Table(SCHEMA, dp.AddRemove()).agg(ASKED), dp.PureDP(4)).measured[0].law)
+    unit, failing = 0.2 / float(law.half_width(Fraction(19, 20))), Fraction(1, 20)
+    part, scale = np.array([[0, 1], [1, -1]]), np.full((2, 2), unit)
+    for total, count in product((-0.7, -0.2, 0.0, 0.4, 3.0), (-0.5, 0.25, 0.5, 1.0, 2.0, 7.0)):
+        normal = Normal(np.array([[[count, total], [total, 0.0]]]), part, scale)
+        found = joint_means._quotient(normal, 1, law, failing)
+        for mean in np.linspace(-1, 1, 41):
+            (wide,) = half_width_of_laws(law, [np.array([unit]), np.array([abs(mean) * unit])], failing)
+            assert abs(total - mean * count) > wide or found.low[0] <= mean <= found.high[0]
+
+
+def test_all_intervals_together_share_the_level() -> None:
+    plan = dp.Table(SCHEMA, dp.AddRemove()).group_by(dp.bins("v", [0, 5, 10])).agg(ASKED)
+    (alone,), (together,) = (quote(one, dp.PureDP(1)).lines for one in (plan, plan.simultaneous()))
+    assert alone.level == Fraction(19, 20)
+    assert 1 - together.level == Fraction(1, 20) / (3 * plan.layout.cells)
