@@ -120,3 +120,61 @@ def test_shares_are_the_largest_between_their_ends():
             assert own / whole <= fixed
             assert 4 / whole <= mixed[0]
             assert count / whole <= mixed[1]
+
+
+def p_value_at(one, rows, mean, variance, offs):
+    """The p-value of T10 at one point of what is not known, the noise `offs` away from the continuous one."""
+    apart, spread, shares = [], [], []
+    for group, n, (off, of_count) in zip(one.groups, rows, offs, strict=True):
+        numbers = float(group.total.value) + off, float(group.count.value) + of_count
+        noise = [*one_variance._variances(group.total, 1.0), *one_variance._variances(group.count, mean**2)]
+        whole = n * variance + sum(size for size, _ in noise)
+        apart.append((numbers[0] - mean * numbers[1]) / n)
+        spread.append(whole / n**2)
+        mixed = tuple(size / whole for size, is_mixed in noise if is_mixed)
+        shares.append(one_variance._Shares(1 - sum(mixed), mixed))
+    apart, weights = np.array(apart), 1 / np.array(spread)
+    centre = (weights * apart).sum() / weights.sum()
+    return one_variance._tail(len(rows) - 1, float((weights * (apart - centre) ** 2).sum()), shares)
+
+
+BOXES = {
+    "a point": ((40, 40), (6, 6), (100, 100)),
+    "rows": ((30, 50), (6, 6), (100, 100)),
+    "more rows than are counted, and the mean": ((60, 60), (2, 10), (100, 100)),
+    "the variance": ((40, 40), (6, 6), (60, 160)),
+    "everything": ((37, 43), (5, 7), (90, 110)),
+}
+
+
+@pytest.mark.parametrize("laws", [LAPLACE, GAUSSIAN], ids=["Laplace", "Gaussian"])
+@pytest.mark.parametrize("box", BOXES)
+def test_no_point_of_a_box_has_a_larger_p_value(box, laws):
+    """At the corners and within, with the noise moved by as much as it is rounded."""
+    draw, (rows, means, variances) = np.random.default_rng(13), BOXES[box]
+    one = groups_of([[150, 30, 0], [260, 41, 0], [420, 52, 0]], laws)
+    said = one._p_value(one_variance._Bounds([rows] * 3, means, variances[1]), means, variances)
+    off = [(one_variance._off(group.total), one_variance._off(group.count)) for group in one.groups]
+    assert min(min(pair) for pair in off) >= 0.5
+    for _ in range(300):
+        at = [draw.choice([low, high, draw.uniform(low, high)]) for low, high in (rows, rows, rows, means, variances)]
+        moved = [(draw.choice([-1, 1]) * of_total, draw.choice([-1, 1]) * of_count) for of_total, of_count in off]
+        assert p_value_at(one, at[:3], at[3], at[4], moved) <= said * (1 + 1e-6)
+
+
+def test_what_is_not_known_has_its_part_of_the_level(monkeypatch):
+    """Four parts of 0.02, so that 0.92 is left for the statistic."""
+    one = groups_of(drawn(np.random.default_rng(14), LAPLACE), LAPLACE)
+    for part, rejected in ((0.919, True), (0.921, False)):
+        monkeypatch.setattr(OneVariance, "_p_value", lambda *_given, part=part: part * 0.1)
+        assert one.rejects(0.1) == rejected
+
+
+def test_squares_within_groups_are_bounded_with_the_noise_of_their_sums():
+    """Sums that are as far too large as their noise goes make the published squares too small, by twice the mean of each."""
+    laws = (DiscreteLaplace(Fraction(60)), *NONE[1:])
+    values = np.rint(np.random.default_rng(15).normal(20, 10, (3, ROWS)))
+    wide = float(linear(0, laws[0], "").half_width(1 - Fraction(0.01 / 9)))
+    one = groups_of([[own.sum() + wide, ROWS, (own**2 - SHIFT).sum()] for own in values], laws)
+    true = sum(((own - own.mean()) ** 2).sum() for own in values)
+    assert one._squares_within() < 0.8 * true <= true <= one._most_within(0.01)

@@ -176,3 +176,25 @@ def test_an_f_statistic_has_the_noise_of_the_number_of_rows() -> None:
     found = fits._statistic(share, rows, 3)
     assert found.value[0] == pytest.approx(1.0 * 97 / 2)
     assert (found.low[0], found.high[0]) == pytest.approx((0.4 / 0.6 * 47 / 2, 0.6 / 0.4 * 147 / 2))
+
+
+def test_the_noise_of_a_population_has_the_other_half_of_the_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = quote(TABLE.agg(dp.regression("y", list(ON), interval="population", **SKIP)), dp.ZCDP(1))
+    given, real = list[Any](), coefficients.solve
+    monkeypatch.setattr(coefficients, "solve", lambda *one: (given.append(one[2]), real(*one))[1])
+    estimates(asked, exactly(asked, rows_of(400)), 1)
+    assert given == [(1 - asked.lines[0].level) / 2]
+
+
+def test_above_the_residual_there_is_room_for_coefficients_that_are_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S is above its estimate by (β̂ - β)Ĝ(β̂ - β), besides the noise of moments, which has room on both sides (V10)."""
+    asked, real = quote(TABLE.agg(dp.regression("y", list(ON), **FIT)), dp.ZCDP("0.5")), fits.residual_of
+    seen: list[Any] = []
+    monkeypatch.setattr(fits, "residual_of", lambda *given: seen.append((given[0].values[0], real(*given))) or seen[-1][1])
+    exact = exactly(asked, rows_of(1500))
+    for values in (exact, exact + vectors_of(asked.measured[0].law, len(exact), 1)[:, 0]):
+        estimates(asked, values, 1)
+    (true, _), _, (noisy, found), _ = seen
+    left = noisy[:-1, :-1]
+    off = np.linalg.solve(left, noisy[:-1, -1]) - np.linalg.solve(true[:-1, :-1], true[:-1, -1])
+    assert 0 < off @ left @ off <= (found.high + found.low - 2 * found.value)[0]
