@@ -275,3 +275,11 @@ def test_every_effect_of_a_table_is_asked_once():
 def test_what_would_be_advertised_is_not_less_than_one_replaced_row_costs(lists):
     quoted, _ = beside(dp.Totals(*lists))
     assert worst(quoted) <= 2 * float(quoted.advertised.rho) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("times", [1, 1 << 30])
+def test_the_number_of_rows_is_an_effect_of_its_own_however_fine_it_is_measured(times):
+    """Its integers are no longer of 64 bits where noise is far below one row."""
+    for counts in (np.array([7]), np.array([7, 0])):
+        rows = np.concatenate([EffectCounts((), (), (), times).of_counts(one).ravel() for one in counts])
+        assert rows.tolist() == [times * int(one) for one in counts]

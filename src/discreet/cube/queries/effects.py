@@ -109,10 +109,11 @@ class EffectCounts:
 
     def of_counts(self, counts: Integers) -> Integers:
         """The answer for counts by the groups, of the shape of `sizes`; of the shape `levels`."""
-        there = counts[np.ix_(*self.alive)] if self.groups else counts
+        there = np.asarray(counts[np.ix_(*self.alive)] if self.groups else counts)  # without groups it is one number
         # A number is at most rows · Π(n_i - 1), and no sum on the way is larger than rows · Π 2 n_i.
         wide = ROW_LIMIT * self.times * prod(2 * size for size in self.levels) >= 1 << 62
-        return self.times * centred(there.astype(np.object_) if wide else there, self.levels)
+        found = centred(there.astype(np.object_) if wide else there, self.levels)
+        return np.asarray(self.times * found, dtype=found.dtype)
 
     @property
     def own_norms(self) -> Norms:
