@@ -133,6 +133,12 @@ def test_beside_totals_and_a_condition_no_effect_is_free():
     assert worst(quoted, kept(("a",)), a) == pytest.approx(1, rel=1e-6)
 
 
+@pytest.mark.parametrize("conditions", [{"c": ["u"]}, {"a": ["x"]}, {"b": ["p"]}], ids=str)
+def test_beside_totals_that_cross_and_a_condition_the_spend_covers_rows_that_count_nowhere(conditions):
+    quoted, a = beside(dp.Totals("a") + dp.Totals("b"), [("a", "b")], **conditions)
+    assert worst(quoted, kept(("a",), ("b",)), a, rows=a) <= 1 + 1e-9
+
+
 def test_totals_of_some_groups_leave_no_effect_free():
     invariants = dp.Totals("a", only=["x"])
     quoted, a = beside(invariants)
@@ -148,6 +154,10 @@ FAULTS = {
     ),
     "a row that appears is a replaced one": ({"appears": False}, lambda: appearing(quote(request(dp.AddRemove()), SPEND))),
     "a rows cost as one": ({"rows": 1}, lambda: worst(beside(dp.Totals("a"))[0], kept(("a",)), 2)),
+    "rows that may count nowhere are listed like others": (
+        {"lists": ((0,), (1,))},
+        lambda: worst(beside(dp.Totals("a") + dp.Totals("b"), [("a", "b")], c=["u"])[0], kept(("a",), ("b",)), 3),
+    ),
     "a list of some groups is a list of all": (
         {"kept": ((0,),)},
         lambda: worst(beside(dp.Totals("a", only=["x"]))[0], lambda row: [row["a"]] if row["a"] == "x" else [], 2),
