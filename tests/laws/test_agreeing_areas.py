@@ -25,6 +25,7 @@ from discreet.releases.evaluate import noisy_answers
 from discreet.statistics.tree_cells import TreeTables, errors_of_areas, variances_of_areas
 from discreet.statistics.tree_shares import Wanted, best_shares_in_tree, mean_variances
 from discreet.totals.exact_totals import exact_totals_of
+from discreet.totals.published import totals_of_counts
 
 from . import literal_rows
 
@@ -165,6 +166,35 @@ def test_totals_of_some_areas_leave_nothing_free():
     assert {one.query.level for one in quoted.measured} >= {1, 2}
     found = worst(quoted, keeps=lambda row: [row["area.wide"]] if row["area.wide"] == "A" else [], changed=a)
     assert found <= 1 + 1e-9
+
+
+OTHER_FACTS = {
+    "occupied": dp.Occupied("area.wide"),
+    "occupied beside totals": dp.Totals("area.wide") + dp.Occupied("area.fine"),
+    "a sum": dp.LinearInvariant(["area.wide"], {"sum": {"A": 1, "B": 2}}),
+    "rounded": dp.Rounded("area.wide", base=2),
+    "some areas and a column": dp.Totals("area.wide", only=["A"]) + dp.Totals("s"),
+}
+
+
+@pytest.mark.one_in(5)
+@pytest.mark.parametrize("facts", OTHER_FACTS)
+@pytest.mark.parametrize("conditions", [{}, {"c": ["u"]}], ids=str)
+def test_beside_other_exact_facts_no_pair_costs_more_than_the_spend(facts, conditions):
+    """Tables with the same published facts that differ in at most a(t) rows, whatever made a(t) larger."""
+    invariants, kinds, schema = OTHER_FACTS[facts], list(records("two levels")), schema_of()
+    quoted, a = beside(invariants, "by s", **conditions)
+    gram = scaled(quoted, "two levels") @ scaled(quoted, "two levels").T
+    values = [(name, schema[name].values) for name in invariants.columns]
+    codes = [[-1 if row[name] is None else own.index(row[name]) for name, own in values] for row in kinds]
+    fibres: dict[str, list[object]] = {}
+    for table in combinations_with_replacement(range(len(kinds)), ROWS):
+        totals = totals_of_counts(invariants, schema, (np.array(codes)[list(table)], np.ones(ROWS, dtype=np.int64)))
+        fibres.setdefault(repr(totals.to_json(schema)), []).append(np.bincount(table, minlength=len(kinds)))
+    for tables in map(np.array, fibres.values()):
+        for own in tables:
+            moved = (tables - own)[np.abs(tables - own).sum(axis=1) <= 2 * a]
+            assert np.einsum("ti,ij,tj->t", moved, gram, moved).max() <= 1 + 1e-9
 
 
 def test_other_queries_of_the_request_are_paid_beside_the_areas():
