@@ -83,7 +83,9 @@ if _typing.TYPE_CHECKING:
     from discreet.releases.quality import Quality
     from discreet.releases.views import consistent
     from discreet.session.extracting import extract
+    from discreet.session.populations import Population
     from discreet.session.session import Session
+    from discreet.session.windows import Windows
     from discreet.statistics.agreeing_areas import agreeing_areas
     from discreet.statistics.agreeing_tables import agreeing_tables
     from discreet.statistics.correlation import correlation
@@ -151,6 +153,7 @@ __all__ = [
     "PlanError",
     "Poisson",
     "PoissonDesign",
+    "Population",
     "PureDP",
     "Quality",
     "Release",
@@ -173,6 +176,7 @@ __all__ = [
     "Uniform",
     "Weight",
     "Weights",
+    "Windows",
     "WithoutReplacement",
     "__version__",
     "agreeing_areas",
@@ -336,7 +340,9 @@ _HOMES = {
     "discreet.domain.texts": ("Text",),
     "discreet.domain.schema": ("Schema",),
     "discreet.session.extracting": ("extract",),
+    "discreet.session.populations": ("Population",),
     "discreet.session.session": ("Session",),
+    "discreet.session.windows": ("Windows",),
     "discreet.statistics.agreeing_areas": ("agreeing_areas",),
     "discreet.statistics.agreeing_tables": ("agreeing_tables",),
     "discreet.statistics.correlation": ("correlation",),

@@ -132,15 +132,17 @@ class BudgetExceeded(DiscreetError):
         message: str,
         requested: tuple[Fraction, ...] = (),
         remaining: tuple[Fraction, ...] = (),
+        scope: str = "",
     ) -> None:
         super().__init__(message)
         self.requested = requested
         self.remaining = remaining
+        self.scope = scope
 
-    def worded(self, dataset: str, requested: str, remaining: str, over: str, advice: str) -> BudgetExceeded:
-        """The same refusal with its amounts in words."""
-        words = f"dataset='{dataset}': requested {requested}, remaining {remaining}, over by {over}; {advice}"
-        return BudgetExceeded(words, self.requested, self.remaining)
+    def worded(self, scope: str, requested: str, remaining: str, over: str, advice: str) -> BudgetExceeded:
+        """The same refusal with its amounts in words, and with whose budget it is: of a data set, a population, a window."""
+        words = f"{scope}: requested {requested}, remaining {remaining}, over by {over}; {advice}"
+        return BudgetExceeded(words, self.requested, self.remaining, scope)
 
     @property
     def difference(self) -> tuple[Fraction, ...]:

@@ -15,7 +15,8 @@ from typing import Any
 
 from discreet.errors import LedgerError
 from discreet.ledger import Identity, Reservation, attempts, book
-from discreet.ledger.book import Book, Standing, fresh_account
+from discreet.ledger.book import Book, Standing
+from discreet.ledger.datasets import fresh_account
 from discreet.ledger.records import Attempt
 
 CHARGE = (Fraction(1),)

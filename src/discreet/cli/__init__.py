@@ -3,6 +3,7 @@
 Results go to stdout. stderr stays empty unless something is wrong; then it has one message, and the exit code shows
 what it means for the budget (`exits`).
 
+* `above`: The budgets of a plan beside the one of its data set: what its population and its windows have left
 * `answers`: Answers in the interview of `discreet init`: asked for, checked, and written as entries of a plan file
 * `approval_notes`: The notes of `discreet check` on signatures: how many a plan or its ledger demands, and how many exist
 * `approving`: `discreet approve` and `discreet ledger demand`: signatures that a plan or a ledger demands
@@ -34,6 +35,7 @@ what it means for the budget (`exits`).
 * `one_command`: The one command that is asked for, which is built faster than all of them
 * `options`: The arguments and options that several commands have
 * `output`: The output of the commands: text for people, or one JSON object with the same facts
+* `persons_over_time`: `discreet ledger show --population`: what one person can have lost, at any date
 * `planning`: `discreet check` and `discreet quote`: everything that is known of a plan before anything is spent
 * `programme_words`: The sentences of `discreet effective --programme`: each says what one change costs
 * `populations`: The promise of the account of a secret sample to the population from which it was drawn
@@ -43,6 +45,7 @@ what it means for the budget (`exits`).
 * `sampling`: `discreet convert --sampled`, `--without-replacement` and `--proportion`: guarantees on both sides of a
   sample
 * `settings`: `--set NAME=VALUE`: the values of a plan's parameters, as they were typed
+* `standings`: What the ledger of a plan says about its data set and its releases before anything is spent
 * `starting`: `discreet init`: a plan file from the header of a source and the answers of the custodian
 * `starting_columns`: The columns in the interview of `discreet init`: as what each is declared, and with which bounds or
   categories

@@ -21,6 +21,7 @@ from discreet.cli.approval_notes import declare_for
 from discreet.cli.describing import release_lines
 from discreet.cli.output import Answer, Grid, align, write
 from discreet.cli.releasing import rename_orders
+from discreet.cli.standings import identity_of
 from discreet.domain.words import column_facts, neighbours_text
 from discreet.errors import ArgumentError, LedgerError, did_you_mean
 from discreet.exact.given_paths import require_path, stands
@@ -29,7 +30,6 @@ from discreet.ledger import Ledger
 from discreet.ledger.consents import demands_with
 from discreet.planfile.read import PlanFile, load_plan
 from discreet.planfile.tree import printable
-from discreet.privacy import coordinates
 from discreet.privacy.amounts import amount_text, budget_down
 from discreet.privacy.coordinates import Budget
 from discreet.quotes.groups import check_expect
@@ -168,7 +168,9 @@ def _spend(ledger: Ledger, plan: PlanFile, order: Order, *, here: bool) -> Budge
             f"release '{order.name}': takes all that remains, which only the ledger knows; write the spend into the plan"
         )
     known = [name for name in ledger.datasets() if one_form(name) == plan.dataset] if here else []
-    left = ledger.remaining(known[0]) if known else coordinates(plan.budget)
+    identity = ledger.identity(known[0]) if known else identity_of(plan)
+    windows = () if plan.windows is None else plan.windows.read_by(order.request)
+    _, left = ledger.left(identity, windows)
     return amount_of(order.spend, plan.budget, lambda: budget_down(plan.budget, left))
 
 

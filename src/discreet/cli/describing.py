@@ -35,10 +35,10 @@ from discreet.statistics.recipe import RANKS
 __all__ = ["declaration_lines", "derived_facts", "derived_lines", "note_lines", "release_facts", "release_lines"]
 
 
-def declaration_lines(plan: PlanFile, header: str, remaining: str) -> list[str]:
+def declaration_lines(plan: PlanFile, header: str, remaining: str, above: Sequence[tuple[str, str]] = ()) -> list[str]:
     """The data set, source, neighbouring relation, budget, ledger and columns, as the plan declares them.
 
-    `header` says how far the columns were compared with those of the source.
+    `header` says how far the columns were compared with those of the source; `above` tells further budgets.
     """
     state = "" if plan.ledger.exists() else " (not there yet; the first release creates it)"
     reported = plan.budget.pair is None
@@ -50,6 +50,7 @@ def declaration_lines(plan: PlanFile, header: str, remaining: str) -> list[str]:
         ("neighbours", neighbours_text(plan.neighbours)),
         *_totals(plan),
         ("budget", f"{kind_name(plan.budget)}, {amount_text(plan.budget)}, of which {remaining} remains{delta}"),
+        *above,
         *_population(plan),
         ("ledger", f"{plan.ledger}{state}"),
     ]

@@ -9,6 +9,7 @@ import typer
 from discreet.cli.exits import exits
 from discreet.cli.options import AsJson, Formulas, KeyOption, LedgerArgument, Yes
 from discreet.cli.output import write
+from discreet.errors import ArgumentError
 from discreet.exact.given_paths import require_path
 
 __all__ = ["ledger_app"]
@@ -20,13 +21,28 @@ ledger_app = typer.Typer(help="Show, verify and export the record of all charges
 def ledger_show(
     file: LedgerArgument,
     dataset: Annotated[str | None, typer.Option(metavar="NAME", help="Only this data set.")] = None,
+    at: Annotated[str | None, typer.Option(metavar="DATE", help="With --population: what was lost by this date.")] = None,
+    language: Annotated[str | None, typer.Option(metavar="TAG", help="The language of --population: en or de.")] = None,
     *,
+    population: Annotated[
+        bool, typer.Option("--population", help="What one person can have lost over data sets and windows, at any date.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show the budgets, the charges and what remains."""
     from discreet.cli.ledgers import show_ledger
 
     with exits():
+        if population:
+            from discreet.cli.persons_over_time import show_populations
+
+            if dataset is not None:
+                raise ArgumentError("--dataset: a population is shown with all its data sets; leave --dataset out")
+            write(show_populations(file, at, language), as_json=as_json)
+            return
+        for option, given in (("--at", at), ("--language", language)):
+            if given is not None:
+                raise ArgumentError(f"{option}: is about what one person can have lost; add --population")
         write(show_ledger(file, dataset), as_json=as_json)
 
 

@@ -30,6 +30,7 @@ __all__ = ["export_ledger", "show_ledger", "verify_ledger"]
 Amounts = tuple[Fraction, ...]
 
 _LISTED = 5  # paths in one message
+_LISTED_WINDOWS = 24  # the last ones that were charged
 
 
 def show_ledger(file: Path, dataset: str | None) -> Answer:
@@ -47,7 +48,7 @@ def show_ledger(file: Path, dataset: str | None) -> Answer:
             entries = ledger.entries(name)
             spent, remaining = ledger.spent(name), ledger.remaining(name)
             became = _became(ledger, name, entries)
-            drawn = population_lines(identity, spent, remaining)
+            drawn = [*_above(ledger, identity), *population_lines(identity, spent, remaining)]
             lines += [*_account(identity, entries, became, spent, remaining), *drawn, ""]
             facts.append({**_account_facts(identity, entries, became, spent, remaining), **population_facts(identity)})
         head, demands = ledger.head(), ledger.board.demands()
@@ -203,12 +204,27 @@ def _account(
     rows = [
         (str(entry.sequence), entry.time, entry.user, became[entry.sequence].state, _cost(identity, entry), words)
         for entry in begun
-        for words in amendments.get(entry.sequence, [entry.name])
+        for words in amendments.get(entry.sequence, [_name_of(entry)])
     ]
     remarks = [(entry, became[entry.sequence].remark) for entry in begun]
     told = [f"  entry {entry.sequence} '{entry.name}': {remark}" for entry, remark in remarks if remark]
     titles = ("entry", "time", "user", "state", "charge", "release")
     return [*lines, Grid(titles, rows, frozenset({"entry"})), *told] if rows else lines
+
+
+def _above(ledger: Ledger, identity: Identity) -> list[str]:
+    """What the population and the windows of a data set have left, where it declares them."""
+    population, windows = ledger.above.population(identity), ledger.above.windows(identity)
+    lines = []
+    if population is not None:
+        left = _show(identity, population.left)
+        lines.append(f"  population '{population.terms.name}': {left} of {_show(identity, population.terms.budget)} remains")
+    if windows is not None:
+        used = [name for name in windows.starts if any(windows.spent(name))]
+        lines += [f"  window {name}: {_show(identity, windows.left((name,)))} remains" for name in used[-_LISTED_WINDOWS:]]
+        budget = _show(identity, windows.terms.budget)
+        lines.append(f"  {len(windows.starts) - len(used)} of {len(windows.starts)} windows have all of {budget}")
+    return lines
 
 
 def _account_facts(
@@ -231,6 +247,13 @@ def _account_facts(
         **({"amendments": amended} if amended else {}),
         **({"inspections": inspections} if inspections else {}),
     }
+
+
+def _name_of(entry: Entry) -> str:
+    """The name of a release, with the windows that it reads."""
+    if len(entry.windows) > 1:
+        return f"{entry.name} ({entry.windows[0]} to {entry.windows[-1]})"
+    return f"{entry.name} ({entry.windows[0]})" if entry.windows else entry.name
 
 
 def _amendments(identity: Identity, entries: tuple[Entry, ...]) -> dict[int, list[str]]:
@@ -266,6 +289,7 @@ def _attempt_facts(entry: Entry, became: Mapping[int, _Became]) -> dict[str, Any
         "charge": [text(value) for value in entry.charge],
         "plan_digest": entry.plan_digest,
         "digest": entry.digest,
+        **({"windows": [*entry.windows]} if entry.windows else {}),
     }
 
 

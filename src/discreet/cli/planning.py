@@ -5,37 +5,38 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from operator import add
+from functools import reduce
 from pathlib import Path
 from types import MappingProxyType
 
 from discreet.approvals.files import approvals_folder
+from discreet.cli.above import above_facts, above_json, after_lines
 from discreet.cli.approval_notes import approval_notes
 from discreet.cli.assuming import Assumptions, with_whole_errors
 from discreet.cli.describing import declaration_lines, derived_facts, derived_lines, note_lines, release_facts, release_lines
 from discreet.cli.output import Answer
+from discreet.cli.standings import Standing, standing
 from discreet.domain.reading import CsvFiles
 from discreet.engines import NO_LIMITS, Limits, Progress, header_faults
 from discreet.engines.absent import AbsentSource
 from discreet.engines.sources import is_absent, is_view
 from discreet.errors import ArgumentError, BudgetExceeded, DiscreetError, PlanError, RowsDiffer, SourceError, without_secrets
 from discreet.exact.given_paths import stands
-from discreet.exact.names import one_form, spellings
 from discreet.exact.numbers import text
-from discreet.ledger import Entry, Identity, Ledger, why_lost
-from discreet.ledger import Standing as ReleaseStanding
+from discreet.ledger import why_lost
+from discreet.ledger.amounts import fits, plus
+from discreet.ledger.windows import require_room_in
 from discreet.planfile.faults import faults_of
 from discreet.planfile.read import PlanFile, load_plan
 from discreet.planfile.tree import read_toml
-from discreet.privacy import coordinates, from_coordinates, kind_name, to_json
+from discreet.privacy import coordinates, from_coordinates, to_json
 from discreet.privacy.amounts import amount_text, budget_down, in_words
 from discreet.quotes.quote import Quote
-from discreet.session.orders import can_finish, charge_of, check_tested, declaration_json, recognises
+from discreet.session.orders import charge_of, check_tested
 from discreet.session.session import Session
 
 __all__ = [
     "Review",
-    "Standing",
     "check_plan",
     "open_session",
     "planner_page",
@@ -43,7 +44,6 @@ __all__ = [
     "quote_plan",
     "review",
     "source_of",
-    "standing",
 ]
 
 Amounts = tuple[Fraction, ...]
@@ -52,43 +52,6 @@ _VIEW = (
     "note: the source is a view, and its rows are what is protected: one row of it must be computed from the data of one "
     "person, and nobody may have more of them than rows_per_person"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """The state of the data set of a plan in its ledger.
-
-    Attributes:
-        head: the number of the last entry, 0 for an empty or missing ledger.
-        remaining: the remaining budget, in the coordinates in which the ledger adds.
-        reserved: the last reservation of each name of the data set.
-        became: the outcome of each reservation, by its number.
-        given_back: the names of the releases of the plan that the ledger has already.
-        goes_on: the names of those whose reservation is finished at no further charge.
-        declared: whether the ledger holds the data set, whose declaration is fixed from then on.
-        inspected: the number of the entry of the first look at the rows, 0 for none.
-    """
-
-    head: int
-    remaining: Amounts
-    reserved: Mapping[str, Entry]
-    became: Mapping[int, ReleaseStanding]
-    given_back: frozenset[str]
-    goes_on: frozenset[str]
-    declared: bool
-    inspected: int = 0
-
-    @property
-    def paid(self) -> frozenset[str]:
-        """The names of the releases of the plan that cost no further charge, for the spend that they had."""
-        return self.given_back | self.goes_on
-
-    def paid_otherwise(self, plan: PlanFile, name: str, quote: Quote) -> bool:
-        """True if the ledger has a release of this name for another spend than the one in the plan now."""
-        open_spend = any(order.name == name and order.spend is None and order.error is None for order in plan.orders)
-        return (
-            name in self.reserved and not open_spend and budget_down(plan.budget, self.reserved[name].charge) != quote.spend
-        )
 
 
 def source_of(plan: PlanFile) -> str | CsvFiles:
@@ -117,6 +80,8 @@ def open_session(
         progress=progress,
         demand=plan.demand,
         approvals=approvals_folder(plan.path),
+        population=plan.population,
+        windows=plan.windows,
     )
 
 
@@ -160,32 +125,6 @@ def review(plan: PlanFile, *, without_source: bool) -> Review:
     return Review(plan, AbsentSource(plan.schema, plan.csv), tuple(remarks))
 
 
-def standing(plan: PlanFile) -> Standing:
-    """The state of the plan's ledger now. Creates no ledger.
-
-    Raises:
-        LedgerError: the ledger cannot be used.
-    """
-    with Ledger.open(plan.ledger) as ledger:
-        head, inspected = ledger.head_sequence(), ledger.inspected(plan.dataset)
-        if not spellings(plan.dataset, ledger.datasets()):
-            empty: frozenset[str] = frozenset()
-            declared = declaration_json(plan.schema, plan.neighbours, plan.invariants, plan.budget)
-            new = Identity(plan.dataset, declared, kind_name(plan.budget), coordinates(plan.budget))
-            _, left = ledger.left(new)  # not all of the budget where another data set of the same draw has spent from it
-            return Standing(head, left, {}, {}, empty, empty, declared=False, inspected=inspected)
-        entries = ledger.entries(plan.dataset)
-        begun = [entry for entry in entries if entry.kind == "reserve"]
-        reserved = {one_form(entry.name): entry for entry in begun} | {entry.name: entry for entry in begun}
-        became = {found.sequence: found for found in ledger.standings(plan.dataset)}
-        identity = ledger.identity(plan.dataset)
-        found = [(order, ledger.stored(identity, order.name)) for order in plan.orders]
-        given_back = frozenset(order.name for order, stored in found if stored and recognises(stored, order.request))
-        goes_on = frozenset(order.name for order, stored in found if stored and can_finish(stored, order.request))
-        remaining = ledger.remaining(plan.dataset)
-        return Standing(head, remaining, reserved, became, given_back, goes_on, declared=True, inspected=inspected)
-
-
 def check_plan(path: Path, given: Mapping[str, str] | None = None, *, without_source: bool = False) -> Answer:
     """The meaning of a plan, after every check has passed.
 
@@ -200,7 +139,7 @@ def check_plan(path: Path, given: Mapping[str, str] | None = None, *, without_so
             quotes, now = _quotes(seen.plan, session)
             if seen.source is None and not now.given_back >= quotes.keys():  # else nothing is read (soundness 35)
                 session.check_source()
-            _require_room(plan, _charge(plan, quotes, now), now)
+            _require_room(plan, _charges(plan, quotes, now), now)
     except SourceError as wrong:
         raise _with_all_faults(wrong, plan) from None
     views = [_VIEW] if seen.source is None and is_view(plan.source) else []
@@ -208,7 +147,7 @@ def check_plan(path: Path, given: Mapping[str, str] | None = None, *, without_so
     remaining = amount_text(from_coordinates(type(plan.budget), now.remaining))
     lines = [
         f"{path.name} is in order. Nothing was spent.",
-        *declaration_lines(plan, seen.header, remaining),
+        *declaration_lines(plan, seen.header, remaining, above_facts(plan, now)),
         *(line for name, quote in quotes.items() for line in (*release_lines(name, quote), *derived_lines(plan, name))),
         *notes,
     ]
@@ -225,6 +164,7 @@ def check_plan(path: Path, given: Mapping[str, str] | None = None, *, without_so
         "releases": [{**release_facts(name, quote), **derived_facts(plan, name)} for name, quote in quotes.items()],
         "notes": notes,
         **({"parameters": dict(plan.parameters)} if plan.parameters else {}),
+        **above_json(plan, now),
     }
     return Answer(lines, facts)
 
@@ -279,18 +219,21 @@ def quote_plan(
     seen = review(plan, without_source=without_source)
     quotes, now = quote_all(seen)
     notes = [*seen.remarks, *_notes(plan, quotes, now)]
-    charge = _charge(plan, quotes, now)
+    charges = _charges(plan, quotes, now)
+    charge = _total(plan, charges)
     after = tuple(left - spent for left, spent in zip(now.remaining, charge, strict=True))
     shown = [amount_text(from_coordinates(type(plan.budget), part)) for part in (charge, now.remaining, after)]
     lines = []
     for name, quote in quotes.items():
         lines += [f"{name} ({amount_text(quote.spend)})", *(f"  {line}" for line in str(quote).splitlines())]
         lines += [*derived_lines(plan, name), ""]
-    lines += [f"charge {shown[0]}; remaining now {shown[1]}, afterwards {shown[2]}. Nothing was spent.", *notes]
+    lines += [f"charge {shown[0]}; remaining now {shown[1]}, afterwards {shown[2]}. Nothing was spent."]
+    lines += [*after_lines(plan, now, charges), *notes]
     facts = {
         "budget": to_json(plan.budget),
         "charge": [text(value) for value in charge],
         "remaining": [text(value) for value in now.remaining],
+        **above_json(plan, now),
         "releases": [
             {**release_facts(name, quote), "expected_error": dict(quote.expected), **derived_facts(plan, name)}
             for name, quote in quotes.items()
@@ -332,7 +275,7 @@ def quote_all(seen: Review) -> tuple[dict[str, Quote], Standing]:
     """The quotes of all releases; those that are not stored yet fit into what remains, together."""
     with seen.session() as session:
         quotes, now = _quotes(seen.plan, session)
-    _require_room(seen.plan, _charge(seen.plan, quotes, now), now)
+    _require_room(seen.plan, _charges(seen.plan, quotes, now), now)
     return quotes, now
 
 
@@ -350,19 +293,27 @@ def _quotes(plan: PlanFile, session: Session) -> tuple[dict[str, Quote], Standin
     return quotes, now
 
 
-def _charge(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Amounts:
-    """The sum of the charges of the releases that are neither stored nor reserved yet."""
-    total = (Fraction(0),) * len(coordinates(plan.budget))
-    for name, quote in quotes.items():
-        if name not in now.paid or now.paid_otherwise(plan, name, quote):
-            total = tuple(map(add, total, charge_of(quote.spend, now.remaining)))
-    return total
+def _charges(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> dict[str, Amounts]:
+    """The charges of the releases that are neither stored nor reserved yet, by name."""
+    wanted = {name: quote for name, quote in quotes.items() if name not in now.paid or now.paid_otherwise(plan, name, quote)}
+    return {name: charge_of(quote.spend, now.room(name)) for name, quote in wanted.items()}
 
 
-def _require_room(plan: PlanFile, charge: Amounts, now: Standing) -> None:
-    """Checks that the charge fits, coordinate by coordinate, as the ledger will compare it: equal is accepted."""
-    if any(wanted > left for wanted, left in zip(charge, now.remaining, strict=True)):
-        raise in_words(plan.dataset, plan.budget, BudgetExceeded("", charge, now.remaining))
+def _total(plan: PlanFile, charges: Mapping[str, Amounts]) -> Amounts:
+    """The sum of the charges."""
+    return reduce(plus, charges.values(), (Fraction(0),) * len(coordinates(plan.budget)))
+
+
+def _require_room(plan: PlanFile, charges: Mapping[str, Amounts], now: Standing) -> None:
+    """Checks that the charges fit, coordinate by coordinate, as the ledger will compare them: equal is accepted."""
+    total = _total(plan, charges)
+    try:
+        if not fits(total, now.remaining):
+            raise BudgetExceeded("", total, now.remaining)  # noqa: TRY301 (in words below)
+        if now.windows is not None:
+            require_room_in(now.windows, plan.dataset, [(now.reads[name], charge) for name, charge in charges.items()])
+    except BudgetExceeded as refused:
+        raise in_words(plan.dataset, plan.budget, refused) from None
 
 
 def _notes(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Sequence[str]:

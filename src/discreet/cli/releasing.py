@@ -18,7 +18,8 @@ from discreet.cli.exits import FAILED, leave
 from discreet.cli.exporting import Words
 from discreet.cli.numbers import MOST_ROWS, number_grid
 from discreet.cli.output import Answer, Grid, Spinner, write
-from discreet.cli.planning import Standing, open_session, standing
+from discreet.cli.planning import open_session
+from discreet.cli.standings import Standing, standing
 from discreet.domain.about import About
 from discreet.engines import Limits
 from discreet.errors import ArgumentError, DiscreetError, LedgerError, ReleaseFailed, SourceError

@@ -165,7 +165,8 @@ def _budget(ask: Asker) -> Section:
     measure = ask_choice("measure", f"how privacy is measured: {', '.join(words)}", words, words[0], ask)
     fields = find_budget((measure.value or "").strip('"')).fields
     told = [ask_number(field, _USUAL[field], None, ask, check_amount) for field in fields]
-    return Section("[budget]", (measure, *told))
+    note = "Other files about the same persons, or a table that grows every month: see docs/how-to/persons-over-time.md."
+    return Section("[budget]", (measure, *told), (note,))
 
 
 def _release(sections: list[Section], out: Path, ask: Asker) -> Section:

@@ -19,4 +19,5 @@
   at once
 * `precision`: The working precision of interval arithmetic, set for one computation and put back
 * `processes`: Which process this is, whatever ids the system gives out again, and what a forked child cannot use
+* `windows`: The windows of a calendar: half-open ranges of days with names, in the order of time
 """

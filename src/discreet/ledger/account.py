@@ -10,10 +10,12 @@ from typing import Self
 
 from discreet.errors import ArgumentError, LedgerError, did_you_mean
 from discreet.exact.names import one_form
+from discreet.ledger.above import Above
 from discreet.ledger.amounts import Amounts
 from discreet.ledger.attempts import is_lost, may_draw, require_attempt
 from discreet.ledger.board import Board
-from discreet.ledger.book import Account, Book, Standing, account_of, fresh_account, number_of, standing
+from discreet.ledger.book import Book, Standing, standing
+from discreet.ledger.datasets import Account, account_of, fresh_account, number_of
 from discreet.ledger.drafts import beginning, concluding, going_on, inspecting, keyed_hash
 from discreet.ledger.following import Followed
 from discreet.ledger.reading import stored_release
@@ -52,6 +54,7 @@ class Ledger:
         self._store = store
         self._file = Followed(store)
         self.board = Board(store, self._file)  # who must sign before anything is charged
+        self.above = Above(self._file)
 
     @classmethod
     def open(cls, path: str | Path, *, patience: float = _PATIENCE) -> Self:
@@ -331,20 +334,20 @@ class Ledger:
             return self._account(book, dataset).spent
 
     def remaining(self, dataset: str) -> Amounts:
-        """The budget of `dataset` minus `spent`, and minus what other data sets of the same draw have spent."""
+        """The budget minus `spent` and what others of the same draw have spent; never more than its population has left."""
         with self._file.reading() as (book, _):
             return self._account(book, dataset).remaining
 
-    def left(self, identity: Identity) -> tuple[str, Amounts]:
-        """`head`, and what remains of the budget, also for a data set that is new. One state of the file has both.
+    def left(self, identity: Identity, windows: tuple[str, ...] | None = None) -> tuple[str, Amounts]:
+        """`head`, and what remains of the budget, or of that for `windows`; also for a data set that is new.
 
         Raises:
             LedgerError: another identity, or a ledger that cannot be used.
         """
         with self._file.reading() as (book, _):
             same_identity(book, identity)
-            account = account_of(book, identity.dataset)
-            return book.digest, (account or fresh_account(book, identity)).remaining
+            found = account_of(book, identity.dataset) or fresh_account(book, identity)
+            return book.digest, found.remaining if windows is None else found.room(windows)
 
     def entries(self, dataset: str | None = None) -> tuple[Entry, ...]:
         """The entries of `dataset`, or of all data sets, in order."""

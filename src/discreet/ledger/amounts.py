@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import gcd, lcm
@@ -17,6 +18,7 @@ __all__ = [
     "amounts_text",
     "fits",
     "is_short",
+    "least",
     "minus",
     "plus",
     "require_amounts",
@@ -126,6 +128,11 @@ def plus(first: Amounts, second: Amounts) -> Amounts:
 def minus(first: Amounts, second: Amounts) -> Amounts:
     """The difference, coordinate by coordinate."""
     return tuple(map(operator.sub, first, second))
+
+
+def least(several: Sequence[Amounts]) -> Amounts:
+    """The least of each coordinate, of at least one tuple of amounts. What fits into it fits into each of them."""
+    return tuple(map(min, zip(*several, strict=True)))
 
 
 def show(amounts: Amounts) -> str:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 
 from discreet.errors import LedgerError
 from discreet.exact.names import one_form
-from discreet.ledger.book import Account, Book, Standing, number_of, standing
+from discreet.ledger.book import Book, Standing, standing
+from discreet.ledger.datasets import Account, number_of
 from discreet.ledger.records import MOST_ATTEMPTS, Attempt, Publication, Reservation
 
 __all__ = ["ASK_AGAIN", "Alive", "find_renewed", "is_lost", "may_draw", "require_attempt", "require_free_names", "why_lost"]

@@ -9,8 +9,8 @@ from discreet.approvals.demand import Consent, Demand
 from discreet.approvals.signing import Approval
 from discreet.approvals.statements import ChangeStatement
 from discreet.exact.names import one_form
-from discreet.ledger.book import account_of
 from discreet.ledger.consents import Demanded, change_of, demands_with, require_consent
+from discreet.ledger.datasets import account_of
 from discreet.ledger.drafts import demanding
 from discreet.ledger.following import Followed
 from discreet.ledger.rules import require_change

@@ -8,15 +8,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from functools import reduce
 from typing import Any
 
-from discreet.exact.names import one_form, spellings
-from discreet.ledger.amounts import Amounts, Meter, amounts_from, fits, minus, spent_after
+from discreet.exact.names import one_form
+from discreet.ledger.amounts import amounts_from, fits, spent_after
 from discreet.ledger.consents import Deed, Demanded, demand_after, demands_on, require_consented
+from discreet.ledger.datasets import Account, fresh_account
 from discreet.ledger.declarations import amend
-from discreet.ledger.draws import draw_terms, of_same_draw
+from discreet.ledger.draws import draw_terms
+from discreet.ledger.populations import PopulationAccount, population_of, require_population
 from discreet.ledger.records import (
     MOST_ATTEMPTS,
     STATES_ARE_WRITTEN,
@@ -25,20 +25,15 @@ from discreet.ledger.records import (
     entry_digest,
     fields_from,
     fields_of_all,
-    lists_invariants,
     require_identity,
 )
 
 __all__ = [
-    "Account",
     "Book",
     "Row",
     "Standing",
-    "account_of",
     "follow",
     "follow_all",
-    "fresh_account",
-    "number_of",
     "standing",
 ]
 
@@ -76,38 +71,6 @@ class Standing:
 
 
 @dataclass(slots=True)
-class Account:
-    """One data set: its identity, its budget, its charges, and the numbers of its attempts.
-
-    `declared` is the declaration as it was last amended; what is fixed of it is what `identity` fixes.
-    `releases` has the number of the reservation of each name. `published` is the number of the committed publication, or 0.
-
-    While `totals_owed` is true, the declaration lists invariants whose totals are not published. They can be published, and
-    nothing can be reserved. So the publication is the first thing that a data set gives away, and there is only one.
-    `others` are the other data sets of the same draw of persons, which have the same budget: one total for all of them.
-    """
-
-    identity: Identity
-    meters: tuple[Meter, ...]
-    totals_owed: bool
-    declared: str
-    releases: dict[str, int] = field(default_factory=dict)
-    published: int = 0
-    others: list[Account] = field(default_factory=list, repr=False, compare=False)
-
-    @property
-    def spent(self) -> Amounts:
-        """The sum of all charges to this data set."""
-        return tuple(Fraction(one.spent, one.denominator) for one in self.meters)
-
-    @property
-    def remaining(self) -> Amounts:
-        """Budget minus charges, also those to `others`; never negative (`follow` refuses an entry that would make it so)."""
-        left = tuple(Fraction(one.budget - one.spent, one.denominator) for one in self.meters)
-        return reduce(minus, [other.spent for other in self.others], left)
-
-
-@dataclass(slots=True)
 class Book:
     """The entries 1 … `sequence` folded together; `digest` is the digest of the last entry (of the empty ledger for 0).
 
@@ -120,6 +83,7 @@ class Book:
     `genesis` is the digest of the empty ledger, `demands` has the signatures that are demanded now, and `approved` what was
     signed for an attempt.
     `inspected` has the number of the first inspection of a data set by its name, which need not be declared for it.
+    `populations` has the accounts of persons who are in several data sets, by the names of the populations.
     """
 
     digest: str
@@ -132,6 +96,7 @@ class Book:
     demands: dict[str, Demanded] = field(default_factory=dict)
     approved: dict[int, str] = field(default_factory=dict)
     genesis: str = ""
+    populations: dict[str, PopulationAccount] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.genesis = self.genesis or self.digest
@@ -210,12 +175,23 @@ def _declare(book: Book, _sequence: int, fields: dict[str, Any]) -> None:
     details = json.loads(fields["details"])
     identity = Identity(dataset, details["declaration"], details["measure"], amounts_from(details["budget"]))
     require_identity(identity)
+    require_population(identity)
     account = fresh_account(book, identity)
     if any(draw_terms(other.identity) != draw_terms(identity) for other in account.others):
         raise ValueError("declares a data set of a draw that another one declares otherwise")
     for other in account.others:
         other.others.append(account)
+    if account.population is not None:
+        _join(book, account.population, identity)
     book.accounts[dataset] = account
+
+
+def _join(book: Book, population: PopulationAccount, identity: Identity) -> None:
+    """The data set is one of its population, which its first data set begins."""
+    if population.terms != population_of(identity):
+        raise ValueError("declares a data set of a population that another one declares otherwise")
+    population.members.append(identity.dataset)
+    book.populations[population.terms.name] = population
 
 
 def _amend(book: Book, _sequence: int, fields: dict[str, Any]) -> None:
@@ -238,7 +214,7 @@ def _require_consented(book: Book, account: Account, sequence: int, fields: dict
     deed = Deed(book.genesis, account.identity, kind, name, plan)
     if kind == "reserve":
         charge, replaces = amounts_from(fields["charge"]), account.releases.get(name, 0)
-        deed = replace(deed, charge=charge, remaining=account.remaining, replaces=replaces)
+        deed = replace(deed, charge=charge, remaining=account.room(_windows_of(account, fields)), replaces=replaces)
     require_consented(demands, fields["approvals"], deed)
     book.approved[sequence] = fields["approvals"]
 
@@ -255,8 +231,11 @@ def _reserve(book: Book, sequence: int, fields: dict[str, Any]) -> None:
         raise ValueError("has a charge without the coordinates of the budget")
     if book.demands or "approvals" in fields:
         _require_consented(book, account, sequence, fields)
-    if account.others and not fits(amounts_from(charge), account.remaining):
-        raise ValueError("spends more than the budget of its draw")
+    windows = _windows_of(account, fields)
+    if not account.is_plain:
+        if not fits(amounts_from(charge), account.room(windows)):
+            raise ValueError("spends more than the budget of its draw, its population or a window")
+        account.take_above(windows, amounts_from(charge))
     if len(charge) == 1:  # nearly always: four measures of five add in one coordinate
         meter = account.meters[0]
         meter.spent = spent_after(meter, charge[0])
@@ -269,6 +248,15 @@ def _reserve(book: Book, sequence: int, fields: dict[str, Any]) -> None:
     # What 0.1.0 reserved and did not conclude may have been drawn: it wrote nothing down in between.
     state = "reserved" if fields.get("protocol", 0) == STATES_ARE_WRITTEN else "drawing"
     book.progress[sequence] = (state, 0, "", sequence)
+
+
+def _windows_of(account: Account, fields: dict[str, Any]) -> tuple[str, ...]:
+    """The windows that a reservation names; none where it reads all rows."""
+    if "windows" not in fields:
+        return ()
+    if account.windows is None:
+        raise ValueError("names windows of a data set that has none")
+    return account.windows.check(fields["windows"])
 
 
 def _is_free(book: Book, account: Account, name: str) -> bool:
@@ -366,29 +354,3 @@ _MEANINGS: dict[str, Callable[[Book, int, dict[str, Any]], None]] = {
     "commit": _commit,
     "fail": _fail,
 }
-
-
-def account_of(book: Book, dataset: str) -> Account | None:
-    """The account of a data set, however its name was written; None if there is none, or if several have that name."""
-    exactly = book.accounts.get(dataset)
-    if exactly is not None:
-        return exactly
-    stored = spellings(dataset, book.accounts)
-    return book.accounts[stored[0]] if len(stored) == 1 else None
-
-
-def number_of(account: Account, name: str) -> int:
-    """The number of the reservation of a release, however its name was written; 0 for none."""
-    exactly = account.releases.get(name, 0)
-    return exactly or next((account.releases[stored] for stored in spellings(name, account.releases)), 0)
-
-
-def fresh_account(book: Book, identity: Identity) -> Account:
-    """The account of a data set that is declared as `identity` and has no other entry; the book is unchanged."""
-    return Account(
-        identity,
-        tuple(Meter(most.denominator, 0, most.numerator) for most in identity.budget),
-        lists_invariants(identity.declaration),
-        identity.declaration,
-        others=of_same_draw(book.accounts, identity),
-    )

@@ -14,12 +14,12 @@ from typing import Any
 
 from discreet.exact.canonical import canonical
 
-__all__ = ["amend", "amendment", "changes", "fixed_part", "identifiers_of", "short"]
+__all__ = ["amend", "amendment", "changes", "dated_of", "fixed_part", "identifiers_of", "short"]
 
 _SHOWN = 60
 _COLUMNS = "schema"
-_FREE = frozenset({_COLUMNS, "neighbours", "budget"})
-"""The keys of a declaration beside those that list columns. Of these the neighbours alone may use one: who is a person."""
+_FREE = frozenset({_COLUMNS, "neighbours", "budget", "population", "windows"})
+"""The keys of a declaration beside those that list columns. Two of these may use one: who is a person, and the windows."""
 
 
 @lru_cache(maxsize=8)  # every operation compares declarations, nearly always the same two, and they may be long
@@ -49,8 +49,15 @@ def _is_names(value: object) -> bool:
 
 
 def _find_used(declaration: Mapping[str, Any]) -> set[str]:
-    """The columns on which the exact totals depend, and the one that says whose row it is."""
-    return {name for part in declaration.get("invariants") or [] for name in part["columns"]} | identifiers_of(declaration)
+    """The columns on which the exact totals depend, the one that says whose row it is, and the one that has the windows."""
+    totals = {name for part in declaration.get("invariants") or [] for name in part["columns"]}
+    return totals | identifiers_of(declaration) | dated_of(declaration)
+
+
+def dated_of(declaration: Mapping[str, Any]) -> set[str]:
+    """The column whose days say in which window a row is, if the declaration has one."""
+    windows = declaration.get("windows")
+    return {str(windows["column"])} if isinstance(windows, dict) and "column" in windows else set()
 
 
 def identifiers_of(declaration: Mapping[str, Any]) -> set[str]:

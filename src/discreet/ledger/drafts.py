@@ -15,8 +15,9 @@ from discreet.exact.clock import utc_now
 from discreet.exact.names import one_form
 from discreet.ledger.amounts import amounts_text
 from discreet.ledger.attempts import find_renewed
-from discreet.ledger.book import Book, Standing, account_of
+from discreet.ledger.book import Book, Standing
 from discreet.ledger.consents import demand_details, demand_in, demands_with
+from discreet.ledger.datasets import account_of
 from discreet.ledger.declarations import amendment
 from discreet.ledger.records import (
     STATES_ARE_WRITTEN,
@@ -55,7 +56,7 @@ def beginning(
         draft = replace(_draft(dataset, "publish", details=one.details), name=one.name, plan_digest=one.plan_digest)
         if isinstance(one, Reservation):
             draft = replace(draft, kind="reserve", charge=one.charge)
-            draft = replace(draft, used_digest=one.used_digest, protocol=STATES_ARE_WRITTEN)
+            draft = replace(draft, used_digest=one.used_digest, protocol=STATES_ARE_WRITTEN, windows=one.windows)
         drafts.append((replace(draft, approvals=approvals_text(demands, one.consent)), one.snapshot))
     sequence, previous = book.sequence, book.digest
     chained = []

@@ -48,5 +48,8 @@ LAYOUTS = (
     Layout(1, _STATEMENTS),
     # The same tables, and entries that format 1 does not know: "amend", "inspect", "reading", "drawing".
     Layout(2, _STATEMENTS),
+    # The same tables, and declarations and reservations that format 2 would read without what bounds them: populations and
+    # windows. A discreet that knows only format 2 must not go on with such a file.
+    Layout(3, _STATEMENTS),
 )
 """Every layout that a released version has written, the newest last."""

@@ -77,6 +77,7 @@ class Reservation:
         used_digest: the digest of the plan restricted to the columns that it uses, by which the release is recognised.
         again: a new charge is wished under a name whose release was never committed. Its older reservation fails for good.
         consent: what must be signed where signatures are demanded, and the signatures.
+        windows: the windows of the data set whose rows alone are read, in order; none for a release of all rows.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Reservation:
     used_digest: str = ""
     again: bool = False
     consent: Consent | None = field(default=None, repr=False, compare=False)
+    windows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +189,7 @@ class Entry:
         attempt: the number of the attempt of a "reading" or "drawing", else 0.
         holder: the name of the lock of the process that wrote a "reading" or "drawing", else empty.
         approvals: of a "reserve" or "publish", what was signed and the signatures, where signatures are demanded.
+        windows: of a "reserve", the windows of the data set that it reads and is charged to; empty where it reads all rows.
     """
 
     sequence: int
@@ -207,6 +210,7 @@ class Entry:
     attempt: int = 0
     holder: str = ""
     approvals: str = ""
+    windows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +274,7 @@ def entry_from(body: str, digest: str) -> Entry:
     values = fields_from(body)
     try:
         values["charge"] = amounts_from(values.get("charge", []))
+        values["windows"] = tuple(values.get("windows", ()))
         return Entry(digest=digest, **values)
     except (TypeError, AttributeError) as error:
         raise ValueError("its fields are not the fields of an entry") from error

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from discreet.approvals.demand import Consent, Demand
 from discreet.approvals.signing import Approval
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, NotApproved
 from discreet.exact.names import one_form, spellings
-from discreet.ledger.amounts import Amounts, fits, is_short, plus, show
+from discreet.ledger.amounts import Amounts, fits, is_short, least, minus, plus, show
 from discreet.ledger.attempts import Alive, require_free_names
-from discreet.ledger.book import Account, Book, account_of, fresh_account
+from discreet.ledger.book import Book
 from discreet.ledger.consents import Deed, change_of, demand_in, demands_with, is_about, require_consent
-from discreet.ledger.declarations import fixed_part, short
+from discreet.ledger.datasets import Account, account_of, fresh_account
+from discreet.ledger.declarations import dated_of, fixed_part, short
 from discreet.ledger.draws import draw_of, draw_terms, has_named_draw, of_same_draw
+from discreet.ledger.populations import population_of, require_population
 from discreet.ledger.records import Identity, Publication, Reservation, canonical, require_text
+from discreet.ledger.windows import require_room_in, require_window_names
 
 __all__ = ["require_change", "require_publishable", "require_room", "require_totals_owed", "same_identity"]
 
@@ -35,6 +39,7 @@ def same_identity(book: Book, identity: Identity) -> None:
     account = account_of(book, identity.dataset)
     if account is None:
         _require_one_draw(book, identity)
+        _require_one_population(book, identity)
     if account is not None and _identify(account.identity) != _identify(identity):
         raise LedgerError(
             f"dataset='{identity.dataset}' was declared otherwise in this ledger: "
@@ -73,6 +78,30 @@ def _require_one_draw(book: Book, identity: Identity) -> None:
             )
 
 
+def _require_one_population(book: Book, identity: Identity) -> None:
+    """A new data set of a population that the ledger has is about the same unit, in its measure, with its budget (Q1)."""
+    require_population(identity)
+    terms = population_of(identity)
+    known = None if terms is None else book.populations.get(terms.name)
+    if terms is None or known is None or known.terms == terms:
+        return
+    differing = [
+        word
+        for word, same in (
+            ("unit (the relation, the rows per person, and how an identifier is read)", known.terms.unit == terms.unit),
+            ("measure", known.terms.measure == terms.measure),
+            (f"budget of the population ({show(known.terms.budget)} in the ledger)", known.terms.budget == terms.budget),
+        )
+        if not same
+    ]
+    raise LedgerError(
+        f"dataset='{identity.dataset}': population '{terms.name}' is the population of '{known.members[0]}' too, and data "
+        "sets of one population have the same unit, the same measure and the same budget above theirs. It has another "
+        f"{', another '.join(differing)}; give what the ledger has (`discreet ledger show --population`), or another name "
+        "for other persons"
+    )
+
+
 def _require_one_name(book: Book, dataset: str) -> None:
     """At most one data set has this name: a ledger that is older than the comparison of names may hold two budgets.
 
@@ -97,9 +126,10 @@ def _differences(stored: Identity, asked: Identity) -> str:
     terms = (("measure", stored.measure, asked.measure), ("budget", show(stored.budget), show(asked.budget)))
     if not any(place[:1] == ("budget",) for place, _, _ in found):  # else it is told in its own parameters
         found += [((word,), old, new) for word, old, new in terms if old != new]
-    units = _unit_of(before), _unit_of(now)
+    why = {str(one): "which says whose row it is" for one in (_unit_of(before), _unit_of(now))}
+    why |= dict.fromkeys(dated_of(before) | dated_of(now), "which has the windows")
     parts = [
-        f"{_name_of(place, units)}: {_write_value(old)} in the ledger, {_write_value(new)} now" for place, old, new in found
+        f"{_name_of(place, why)}: {_write_value(old)} in the ledger, {_write_value(new)} now" for place, old, new in found
     ]
     more = [f"and {len(parts) - _MOST} more"] if len(parts) > _MOST else []
     return "; ".join([*parts[:_MOST], *more])
@@ -128,12 +158,12 @@ def _find_differences(
             yield from _find_differences((*place, key), old, new, depth - 1)
 
 
-def _name_of(place: tuple[str, ...], units: Sequence[object]) -> str:
-    """The words of a plan for a part of a declaration: `rows`, `column 'state': categories`; `units` say whose row it is."""
+def _name_of(place: tuple[str, ...], why: Mapping[str, str]) -> str:
+    """The words of a plan for a part of a declaration: `rows`, `column 'state': categories`; `why` a column is fixed."""
     match place:
         case ("schema", name, *rest):
-            why = "which says whose row it is" if name in units else "which the exact totals use"
-            return f"{' '.join(rest)}{' of ' if rest else ''}column '{name}', {why}"
+            reason = why.get(name, "which the exact totals use")
+            return f"{' '.join(rest)}{' of ' if rest else ''}column '{name}', {reason}"
         case ("neighbours" | "budget", key) | ("neighbours", "sampled", key):
             return _WORDS.get(key, key)
         case ("invariants",):
@@ -170,13 +200,45 @@ def require_room(book: Book, identity: Identity, reservations: Sequence[Reservat
     for reservation in reservations[1:]:
         requested = plus(requested, reservation.charge)
     if not fits(requested, account.remaining):
-        raise _describe_excess(identity, requested, account.remaining)
-    if not all(is_short(amount) for amount in plus(account.spent, requested)):
+        raise _describe_excess(_scope_of(account, requested), identity, requested, account.remaining)
+    _require_windows(identity, account, reservations)
+    above = [] if account.population is None else [account.population.spent]
+    if not all(is_short(amount) for spent in (account.spent, *above) for amount in plus(spent, requested)):
         raise ArgumentError(
             f"charge: its denominator does not combine with what '{identity.dataset}' has spent; "
             "round the spend up to a decimal"
         )
     _require_signed(book, identity, reservations)
+
+
+def _scope_of(account: Account, requested: Amounts) -> str:
+    """Whose budget does not have what is requested: the population's where that is the only one."""
+    population, dataset = account.population, f"dataset='{account.identity.dataset}'"
+    if population is None or fits(requested, population.left):
+        return dataset
+    return f"{dataset}, population '{population.terms.name}'"
+
+
+def _require_windows(identity: Identity, account: Account, reservations: Sequence[Reservation]) -> None:
+    """Every window that is read has room for all that is asked of it together.
+
+    Raises:
+        BudgetExceeded: one has not.
+        ArgumentError: a reservation names windows that the data set does not have.
+    """
+    for one in reservations:
+        require_window_names(account.windows, one.windows)
+    if account.windows is None:
+        return
+    try:
+        require_room_in(account.windows, identity.dataset, [(one.windows, one.charge) for one in reservations])
+    except BudgetExceeded as refused:
+        raise _describe_excess(refused.scope, identity, refused.requested, refused.remaining) from None
+    asked = account.windows.copied()
+    for one in reservations:
+        asked.take(one.windows, one.charge)
+    if not all(is_short(amount) for name in (*asked.own, "") for amount in asked.spent(name)):
+        raise ArgumentError("charge: its denominator does not combine with what a window has spent; round the spend up")
 
 
 def _require_signed(book: Book, identity: Identity, asked: Sequence[Publication | Reservation]) -> None:
@@ -219,15 +281,19 @@ def require_change(book: Book, dataset: str, demand: Demand, approvals: Sequence
 def _require_consents(
     book: Book, account: Account, asked: Sequence[Publication | Reservation], demands: tuple[Demand, ...]
 ) -> None:
-    remaining = account.remaining
+    paid, windows = (Fraction(0),) * len(account.meters), None if account.windows is None else account.windows.copied()
     for one in asked:
         what = f"release '{one.name}'" if isinstance(one, Reservation) else "publishing the exact totals"
         require_consent(demands, one.consent, what)
         deed = Deed(book.genesis, account.identity, "publish", one.name, one.plan_digest)
         if isinstance(one, Reservation):
             older = account.releases.get(one.name, 0)
+            remaining = minus(account.remaining, paid)
+            if windows is not None:
+                remaining = least([remaining, windows.left(one.windows)])
+                windows.take(one.windows, one.charge)
             deed = replace(deed, kind="reserve", charge=one.charge, remaining=remaining, replaces=older)
-            remaining = tuple(left - paid for left, paid in zip(remaining, one.charge, strict=True))
+            paid = plus(paid, one.charge)
         if one.consent is None or not is_about(one.consent.statement, deed):
             raise NotApproved(f"{what}: what was signed is not what is asked for; nothing was spent")
 
@@ -266,8 +332,8 @@ def _account(book: Book, identity: Identity) -> Account:
     return account_of(book, identity.dataset) or fresh_account(book, identity)
 
 
-def _describe_excess(identity: Identity, requested: Amounts, remaining: Amounts) -> BudgetExceeded:
-    refused = BudgetExceeded("", requested, remaining)
+def _describe_excess(scope: str, identity: Identity, requested: Amounts, remaining: Amounts) -> BudgetExceeded:
+    refused = BudgetExceeded("", requested, remaining, scope)
     over = f"{show(refused.difference)} (in the coordinates in which {identity.measure} adds)"
     advice = f"the largest spend that fits is {show(remaining)}" if any(remaining) else "nothing more can be released"
-    return refused.worded(identity.dataset, show(requested), show(remaining), over, advice)
+    return refused.worded(scope, show(requested), show(remaining), over, advice)

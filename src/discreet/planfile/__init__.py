@@ -2,6 +2,7 @@
 
 * `about`: The `[about]` and `[quality]` sections of a plan file, and files of labels in further languages
 * `approval`: The `[approval]` section of a plan file: who must sign its releases
+* `budgets`: The `[budget]` section of a plan file: of the data set, of its population, and of each of its windows
 * `columns`: The `[columns]` section of a plan file: the schema
 * `derived`: The `[[derive]]` sections of a plan file: ratios, changes and means of what its releases publish
 * `faults`: All faults of a plan file at once: the reader finds one, it is taken out of the way, and the plan is read

@@ -28,24 +28,25 @@ from discreet.plan.plan import INTERVALS, Plan
 from discreet.plan.table import Table
 from discreet.planfile.about import add_words
 from discreet.planfile.approval import demand_of
+from discreet.planfile.budgets import Budgets, budgets_of, within_windows
 from discreet.planfile.columns import schema_of
 from discreet.planfile.derived import derivations_of
 from discreet.planfile.groups import column_of, group_of_request, group_of_statistic, nulls_of
 from discreet.planfile.invariants import invariants_of
 from discreet.planfile.original import original_of
 from discreet.planfile.parameters import fill_in
-from discreet.planfile.samples import budget_of_file, read_draw
+from discreet.planfile.samples import read_draw
 from discreet.planfile.spends import read_spend, with_spends
 from discreet.planfile.statistics import statistic_of
 from discreet.planfile.steps import STEPS, prepare, prepared_of
 from discreet.planfile.tested import tests_of
 from discreet.planfile.tree import Keys, Node, read_toml
 from discreet.privacy import Budget
-from discreet.privacy.amounts import check_budget, report_delta_of
-from discreet.privacy.measures import budgets, find_budget
 from discreet.quotes.groups import Expect, check_expect
 from discreet.quotes.spend_for_errors import check_errors
 from discreet.session.orders import Order, check_name
+from discreet.session.populations import Population
+from discreet.session.windows import Windows
 
 __all__ = ["PlanFile", "load_plan", "plan_of"]
 
@@ -64,6 +65,7 @@ _OPTIONAL = (
     "original",
     "prepared",
     "where",
+    "window",
     "resize",
     "sample",
     "bound",
@@ -96,6 +98,8 @@ class PlanFile:
     demand: Demand | None = None
     inspect: str = "terminal"
     parameters: Mapping[str, str] = field(default_factory=dict)
+    population: Population | None = None
+    windows: Windows | None = None
 
 
 def load_plan(path: str | Path, parameters: Mapping[str, object] | None = None) -> PlanFile:
@@ -134,8 +138,8 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
         facts |= {"sampled": read_draw(data["sampled"])} if "sampled" in data else {}
         neighbours = find_relation(relation)(**facts)
     invariants = invariants_of(parts["invariants"], schema, neighbours) if "invariants" in parts else None
-    budget, report_delta = _budget(parts["budget"], neighbours)
-    orders = _orders(parts, Table(schema, neighbours), budget)
+    budgets = budgets_of(parts["budget"], schema, neighbours)
+    orders = _orders(parts, Table(schema, neighbours), budgets)
     derived, dataset = derivations_of(parts, orders, place.parent), _name(data["dataset"])
     tests = tests_of(parts, orders)
     return PlanFile(
@@ -147,12 +151,14 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
         schema=schema,
         neighbours=neighbours,
         invariants=invariants,
-        budget=budget,
-        report_delta=report_delta,
+        budget=budgets.budget,
+        report_delta=budgets.report_delta,
         orders=tests.of(derived.of(add_words(orders, parts, schema, derived), dataset), dataset),
         demand=demand_of(parts["approval"], place.parent) if "approval" in parts else None,
         inspect=_inspect(data["inspect"]) if "inspect" in data else _INSPECT[0],
         parameters=given.values,
+        population=budgets.population,
+        windows=budgets.windows,
     )
 
 
@@ -198,17 +204,7 @@ def _inspect(node: Node) -> str:
     return word
 
 
-def _budget(node: Node, neighbours: Neighbours) -> tuple[Budget, Fraction]:
-    known: Mapping[str, Keys] = {kind.word: (kind.fields, ("report_delta", "of", "spends")) for kind in budgets()}
-    measure, parts = node.choice("measure", known)
-    make: Any = find_budget(measure)
-    with node.locate_errors():
-        budget = check_budget(make(*(parts[field].number() for field in make.fields)))
-        report_delta = report_delta_of(parts["report_delta"].number() if "report_delta" in parts else "1e-9")
-    return budget_of_file(parts["of"], budget, neighbours) if "of" in parts else budget, report_delta
-
-
-def _orders(parts: dict[str, Node], table: Table, budget: Budget) -> tuple[Order, ...]:
+def _orders(parts: dict[str, Node], table: Table, budgets: Budgets) -> tuple[Order, ...]:
     if isinstance(parts["release"].value, dict):
         raise parts["release"].wrong("write [[release]] with two pairs of brackets: there can be several")
     releases = list(parts["release"].items())
@@ -217,17 +213,18 @@ def _orders(parts: dict[str, Node], table: Table, budget: Budget) -> tuple[Order
     prepare(table, steps)
     orders: list[Order] = []
     for node in releases:
-        order = _order(node, table, steps, budget)
+        order = _order(node, table, steps, budgets)
         if order.name in {other.name for other in orders}:
             raise node.child("name").wrong(f"'{order.name}' is the name of another release; names are unique")
         orders.append(order)
     if not orders:
         raise parts["release"].wrong("is empty; write at least one [[release]]")
-    return tuple(with_spends(parts["budget"], releases, orders, budget))
+    return tuple(with_spends(parts["budget"], releases, orders, budgets.budget))
 
 
-def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budget: Budget) -> Order:
+def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budgets: Budgets) -> Order:
     parts = node.table(("name", "statistics"), _OPTIONAL)
+    table = within_windows(parts["window"], table, budgets.windows) if "window" in parts else table
     name = _name(parts["name"])
     own = {step: {**steps[step], **(parts[step].mapping() if step in parts else {})} for step in STEPS}
     prepared = prepared_of(table, own, parts)
@@ -238,7 +235,7 @@ def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budget: 
         request = original_of(parts, request)
     if "spend" in parts and "error" in parts:
         raise parts["error"].wrong("give either a spend or the errors to meet")
-    spend = read_spend(parts["spend"], budget) if "spend" in parts else None
+    spend = read_spend(parts["spend"], budgets.budget) if "spend" in parts else None
     error = _errors(parts["error"], request) if "error" in parts else None
     return Order(request, spend, name, error, expect=_expect(parts["expect"]) if "expect" in parts else None)
 

@@ -71,7 +71,7 @@ def in_words(dataset: str, budget: Budget, refused: BudgetExceeded) -> BudgetExc
     advice = "nothing more can be released"
     if any(refused.remaining):
         advice = "ask for at most what remains, or for larger errors; a single release without a spend takes all of it"
-    return refused.worded(dataset, amount_text(asked), left, amount_text(over), advice)
+    return refused.worded(refused.scope or f"dataset='{dataset}'", amount_text(asked), left, amount_text(over), advice)
 
 
 def check_room(dataset: str, budget: Budget, spends: Sequence[Budget], left: tuple[Fraction, ...]) -> None:

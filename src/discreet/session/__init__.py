@@ -11,9 +11,12 @@
 * `inspecting`: The curator's look at the rows: noted in the ledger before it, and told by every release after it
 * `loading`: The modules of a session, imported before another thread can fork in the middle of an import
 * `orders`: An order of one release, and its charge
+* `populations`: A population: the persons that several data sets of a ledger hold, with one budget for all of these
 * `public_facts`: The public facts of a source: its number of rows under `ReplaceOne`, and its exact totals
 * `session`: The only orchestrator: what is stored → quote → reserve → carry out (`attempts`)
 * `totals`: Exact totals on their way from the source to the ledger, and from the ledger to releases
+* `windows`: Windows of a data set: ranges of days, each with a budget, and requests that read the rows of some only
+* `declaring`: The declaration of a data set in its ledger: what its first charge fixes
 """
 
 from __future__ import annotations

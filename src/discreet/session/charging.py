@@ -10,11 +10,16 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from discreet.errors import BudgetExceeded, LedgerError
+from discreet.errors import BudgetExceeded, LedgerError, PlanError
+from discreet.exact.names import spellings
+from discreet.ledger.populations import population_of
+from discreet.plan.plan import Plan
+from discreet.plan.table import Table
 from discreet.privacy.amounts import Spend, budget_down, check_room, in_words
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates
 from discreet.session.approving import Approving
-from discreet.session.orders import Order, amount_of, can_finish, reservation_of
+from discreet.session.orders import Errors, Order, amount_of, can_finish, reservation_of
+from discreet.session.windows import Windows
 
 if TYPE_CHECKING:
     from discreet.ledger import Identity, Ledger, Reservation, StoredRelease
@@ -32,25 +37,49 @@ class Charging:
         identity: the data set.
         budget: all that may ever be spent on it.
         approving: what must be signed before a charge.
+        windows: the windows of the data set; None where it has none.
     """
 
     ledger: Ledger
     identity: Identity
     budget: Budget
     approving: Approving
+    windows: Windows | None = None
 
     def spent(self) -> Budget:
-        """All charges so far; for GDP rounded up."""
-        total = tuple(whole - left for whole, left in zip(coordinates(self.budget), self._read_remaining(), strict=True))
+        """All charges so far, of other data sets of the same draw too; for GDP rounded up."""
+        left = self.ledger.left(self.identity)[1]
+        total = tuple(whole - rest for whole, rest in zip(coordinates(self.budget), left, strict=True))
+        if population_of(self.identity) is not None:  # which can have less left than the data set
+            known = spellings(self.identity.dataset, self.ledger.datasets())
+            total = self.ledger.spent(known[0]) if known else (Fraction(0),) * len(total)
         return from_coordinates(type(self.budget), total)
 
     def remaining(self) -> Budget:
         """The amount that may still be spent; for GDP rounded down."""
-        return budget_down(self.budget, self._read_remaining())
+        return budget_down(self.budget, self.ledger.left(self.identity)[1])
 
-    def amount(self, spend: Spend) -> Budget:
-        """The spend as an amount of the budget's measure, above 0; None is all that remains. Raises as `amount_of`."""
-        return amount_of(spend, self.budget, self.remaining)
+    def amount(self, spend: Spend, request: Plan) -> Budget:
+        """The spend as an amount of the budget's measure, above 0; None is all that the windows it reads have left.
+
+        Raises as `amount_of` and `Windows.read_by`.
+        """
+        return amount_of(spend, self.budget, lambda: budget_down(self.budget, self._read_room(request)))
+
+    def given(self, request: Plan, spend: Spend, error: Errors) -> tuple[Budget | None, Errors]:
+        """The spend of a request, or the errors in its place. Raises as `amount`, and where windows refuse the request."""
+        self.read_by(request)
+        return (None if spend is None and error is not None else self.amount(spend, request)), error
+
+    def within(self, table: Table, names: Sequence[str]) -> Table:
+        """The table of which only the rows of some windows count. Raises as `Windows.within`, and where there are none."""
+        if self.windows is None:
+            raise PlanError("window(): the session declares no windows; give them when it is opened")
+        return self.windows.within(table, names)
+
+    def read_by(self, request: Plan) -> tuple[str, ...]:
+        """The windows whose rows alone a request reads; none where it can read all rows. Raises as `Windows.read_by`."""
+        return () if self.windows is None else self.windows.read_by(request)
 
     def stored(self, name: str) -> StoredRelease | None:
         """The last release that the data set has under a name."""
@@ -71,7 +100,7 @@ class Charging:
             BudgetExceeded: they do not fit together.
             NotApproved: signatures are missing.
         """
-        check_room(self.identity.dataset, self.budget, spends, self._read_remaining())
+        check_room(self.identity.dataset, self.budget, spends, self.ledger.left(self.identity)[1])
         self.approving.require(self.ledger, [*zip(orders, spends, strict=True)])
 
     def reserve(
@@ -102,12 +131,11 @@ class Charging:
 
     def reservation(self, order: Order, quoted: Quote, snapshot: str) -> Reservation:
         """A new reservation for an order, with the signatures that it needs."""
-        return reservation_of(
-            order, quoted, self._read_remaining(), snapshot, self.approving.consent(self.ledger, order, quoted.spend)
-        )
+        left, consent = self._read_room(order.request), self.approving.consent(self.ledger, order, quoted.spend)
+        return replace(reservation_of(order, quoted, left, snapshot, consent), windows=self.read_by(order.request))
 
-    def _read_remaining(self) -> tuple[Fraction, ...]:
-        return self.ledger.left(self.identity)[1]
+    def _read_room(self, request: Plan) -> tuple[Fraction, ...]:
+        return self.ledger.left(self.identity, self.read_by(request))[1]
 
     def _charge(self, wanted: Sequence[Reservation], known: Sequence[StoredRelease | None]) -> tuple[int, ...]:
         """New reservations, all together or none."""

@@ -9,20 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.domain.about import About
-from discreet.domain.neighbours import Neighbours
+from discreet.domain.neighbours import Neighbours, person_of
 from discreet.domain.schema import Schema
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, printed
-from discreet.exact.canonical import canonical
 from discreet.exact.names import one_form
 from discreet.exact.numbers import Amount
 from discreet.plan.plan import Plan
 from discreet.privacy.amounts import Spend, budget_down, spend_of
-from discreet.privacy.coordinates import Budget, coordinates, to_json
+from discreet.privacy.coordinates import Budget, coordinates
 from discreet.quotes.groups import Expect
 from discreet.releases.document import Release
 from discreet.releases.quality import Quality
 from discreet.session.loading import load_rooms
-from discreet.totals.description import Description
 
 if TYPE_CHECKING:
     from discreet.approvals.demand import Consent
@@ -43,8 +41,8 @@ __all__ = [
     "check_names",
     "check_order",
     "check_request",
+    "check_rows_private",
     "check_tested",
-    "declaration_json",
     "promise_to_population",
     "recognises",
     "reservation_of",
@@ -79,18 +77,6 @@ class Order:
     expect: Expect = None
     derive: tuple[Derivation, ...] = ()
     tests: tuple[Hypothesis, ...] = ()
-
-
-def declaration_json(schema: Schema, neighbours: Neighbours, invariants: Description | None, budget: Budget) -> str:
-    """The declaration of a data set in its ledger, as canonical JSON. Columns that no invariant uses may change later."""
-    return canonical(
-        {
-            "schema": schema.to_json(),
-            "neighbours": neighbours.to_json(),
-            "invariants": [] if invariants is None else invariants.to_json(),
-            "budget": to_json(budget),
-        }
-    )
 
 
 def check_name(name: object, what: str) -> str:
@@ -191,6 +177,20 @@ def check_request(request: object, schema: Schema, neighbours: Neighbours) -> No
         raise PlanError("request: was made for another schema or neighbouring relation; start from this session's table")
 
 
+def check_rows_private(neighbours: Neighbours) -> None:
+    """Checks that the number of rows is private and that one person has a bounded number of them.
+
+    Raises:
+        PlanError: they are not, and cannot be estimated.
+    """
+    if person_of(neighbours) is not None:
+        raise PlanError(
+            "estimate_rows(): one person can have any number of rows; release persons(), or bound(rows=…) with count()"
+        )
+    if neighbours.rows is not None:
+        raise PlanError(f"estimate_rows(): rows={neighbours.rows} is public under ReplaceOne; use it")
+
+
 def recognises(stored: StoredRelease, request: Plan) -> bool:
     """True if the ledger has committed a release of this request: of the same plan, but for columns that it does not use.
 
@@ -248,7 +248,7 @@ def promise_to_population(budget: Budget, neighbours: Neighbours) -> PopulationG
 def reservation_of(
     order: Order, quoted: Quote, left: tuple[Fraction, ...], snapshot: str, consent: Consent | None
 ) -> Reservation:
-    """The reservation of an order whose data set has `left` of its budget."""
+    """The reservation of an order that can be charged at most `left`."""
     from discreet.ledger import Reservation
     from discreet.releases.publish import details_json
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.approvals.demand import Demand
 from discreet.approvals.statements import ReleaseStatement
 from discreet.domain.about import About
-from discreet.domain.neighbours import Neighbours, is_relation, person_of
+from discreet.domain.neighbours import Neighbours, is_relation
 from discreet.domain.reading import CsvFiles
 from discreet.domain.schema import Schema
 from discreet.domain.steps import facts_of
@@ -28,13 +28,14 @@ from discreet.invariants import Invariants
 from discreet.plan.plan import Plan
 from discreet.plan.table import Table
 from discreet.privacy.amounts import Spend, amount_text, check_budget, report_delta_of
-from discreet.privacy.coordinates import Budget, coordinates, kind_name
+from discreet.privacy.coordinates import Budget
 from discreet.quotes.groups import Expect
 from discreet.releases.document import Release, RowEstimate
 from discreet.releases.quality import Quality
 from discreet.session.approving import Approvals, Approving, declare
 from discreet.session.attempts import Job, Workshop, carry_out
 from discreet.session.charging import Charging
+from discreet.session.declaring import Declaration
 from discreet.session.folders import check_folders, drafts_for, give_back
 from discreet.session.in_use import InUse
 from discreet.session.loading import load_rooms
@@ -46,12 +47,14 @@ from discreet.session.orders import (
     check_names,
     check_order,
     check_request,
+    check_rows_private,
     check_tested,
-    declaration_json,
     promise_to_population,
     recognises,
     texts_of,
 )
+from discreet.session.populations import Population
+from discreet.session.windows import Windows
 from discreet.statistics.counts import count
 from discreet.totals.checking import check_invariants
 
@@ -85,6 +88,8 @@ class Session:
         demand: the signatures that releases of the data set need from the first reservation on, for good.
         approvals: what has been signed, or the folder that has it.
         query: a row-wise "SELECT … FROM source" that computes columns of the schema from columns of the source.
+        population: the persons that other data sets of the ledger hold too, and the budget for all of these; fixed for good.
+        windows: the windows of a date column, each with a budget below this one; fixed for good.
 
     Raises:
         SourceError: the source does not fit the schema.
@@ -109,6 +114,8 @@ class Session:
         demand: Demand | None = None,
         approvals: Approvals = (),
         query: str | None = None,
+        population: Population | None = None,
+        windows: Windows | None = None,
     ) -> None:
         load_rooms()
         if not isinstance(schema, Schema):
@@ -120,13 +127,13 @@ class Session:
         self._schema, self._neighbours, self._budget = schema, neighbours, check_budget(budget)
         self._invariants = check_invariants(invariants, schema, neighbours)
         self._report_delta = report_delta_of(report_delta)
-        from discreet.ledger import Identity, Ledger
+        from discreet.ledger import Ledger
         from discreet.noise.bits import system_bits
         from discreet.session.public_facts import PublicFacts
         from discreet.session.totals import ExactRequest
 
-        text = declaration_json(schema, neighbours, self._invariants, budget)
-        self._identity = Identity(check_name(dataset, "dataset"), text, kind_name(budget), coordinates(budget))
+        declared = Declaration(schema, neighbours, self._invariants, budget, population, windows)
+        self._identity = declared.identity(check_name(dataset, "dataset"))
         self._bits = system_bits
         self._engine = open_source(source, schema, limits, progress)
         try:
@@ -135,7 +142,7 @@ class Session:
             self._engine.close()
             raise
         approving = Approving(declare(self._identity, source, schema, neighbours, self._invariants), demand, approvals)
-        self._charging = Charging(self._ledger, self._identity, budget, approving)
+        self._charging = Charging(self._ledger, self._identity, budget, approving, windows)
         self._in_use = InUse(self._engine, self._ledger)
         exactly = None if self._invariants is None else ExactRequest(self._invariants, schema, neighbours)
         self._public = PublicFacts(self._ledger, self._identity, neighbours.rows, exactly)
@@ -166,6 +173,13 @@ class Session:
         """All that may ever be spent on this data set."""
         return self._budget
 
+    def window(self, *names: str) -> Table:
+        """The declared table of which only the rows of these windows, such as "2026-03", count; several follow one another.
+
+        Its requests are charged to these windows, those of `table` to all. PlanError where the session has none of them.
+        """
+        return self._charging.within(self.table, names)
+
     @property
     def spent(self) -> Budget:
         """All charges so far; for GDP rounded up."""
@@ -173,7 +187,7 @@ class Session:
 
     @property
     def remaining(self) -> Budget:
-        """The amount that may still be spent; for GDP rounded down."""
+        """The amount that may still be spent, and that its population has left; for GDP rounded down."""
         return self._charging.remaining()
 
     @property
@@ -226,7 +240,7 @@ class Session:
         check_request(request, self._schema, self._neighbours)
         from discreet.quotes.spend_for_errors import quote_asked
 
-        given = (None if spend is None and error is not None else self._charging.amount(spend)), error
+        given = self._charging.given(request, spend, error)
         return quote_asked(request, given, self._budget, self._public.exact_totals(), expect)
 
     def statement(
@@ -342,12 +356,7 @@ class Session:
             PlanError: under ReplaceOne the number of rows is public already.
             DiscreetError: the cases of `release`.
         """
-        if person_of(self._neighbours) is not None:
-            raise PlanError(
-                "estimate_rows(): one person can have any number of rows; release persons(), or bound(rows=…) with count()"
-            )
-        if self._neighbours.rows is not None:
-            raise PlanError(f"estimate_rows(): rows={self._neighbours.rows} is public under ReplaceOne; use it")
+        check_rows_private(self._neighbours)
         release = self.release(self.table.agg(count()), spend=spend, name=name, again=again)
         value, low, high = release.table.row(0)
         return RowEstimate(max(1, int(value)), int(low), int(high), release)
@@ -359,7 +368,7 @@ class Session:
         if found is None or not recognises(found, order.request):
             return None  # if another request has the name, the reservation refuses it
         release = Release(found.payload)
-        asked = None if order.spend is None else self._charging.amount(order.spend)
+        asked = None if order.spend is None else self._charging.amount(order.spend, order.request)
         if order.error is not None:
             asked = self._quote_order(order).spend
         if asked is not None and release.guarantee.measure != asked:

@@ -11,7 +11,8 @@ import pytest
 
 from discreet.errors import BudgetExceeded, LedgerError
 from discreet.ledger import Identity, Ledger
-from discreet.ledger.book import Book, Row, follow, fresh_account
+from discreet.ledger.book import Book, Row, follow
+from discreet.ledger.datasets import fresh_account
 from discreet.ledger.drafts import dataset_details
 from discreet.ledger.draws import draw_of
 from discreet.ledger.records import canonical, entry_digest

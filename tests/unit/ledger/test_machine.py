@@ -14,10 +14,31 @@ from tests.builders import drawn
 from discreet.errors import BudgetExceeded, LedgerError
 from discreet.ledger import Identity, Ledger, Publication, Reservation
 
-BUDGETS = {"one": (Fraction(1),), "two": (Fraction(2, 3), Fraction(1, 10**6)), "totals": (Fraction(1),)}
+BUDGETS = {
+    "one": (Fraction(1),),
+    "two": (Fraction(2, 3), Fraction(1, 10**6)),
+    "totals": (Fraction(1),),
+    "first": (Fraction(1),),
+    "second": (Fraction(3, 4),),
+}
+POPULATION = {"first", "second"}  # one budget above theirs
+ABOVE = Fraction(5, 4)
+WINDOW = Fraction(1, 2)  # of each of three months, of "first"
+DECLARED = {
+    "totals": '{"invariants":["n"]}',
+    "second": '{"population":{"name":"all","budget":["1.25"]}}',
+    "first": '{"population":{"name":"all","budget":["1.25"]},"windows":{"column":"day","each":"month","first":"2026-01-01",'
+    '"last":"2026-03-31","budget":["0.5"]}}',
+}
+MONTHS = ("2026-01", "2026-02", "2026-03")
 names = st.sampled_from(["a", "b", "c", "d", "e", "f"])
 charges = st.sampled_from([Fraction(1, 10), Fraction(1, 3), Fraction(1, 10**18), Fraction(5e-324), Fraction(9, 10)])
 datasets = st.sampled_from(sorted(BUDGETS))
+spans = st.sampled_from([(), MONTHS[:1], MONTHS[1:2], MONTHS[:2], MONTHS])
+
+
+def least(some: tuple[Fraction, ...], *others: Fraction) -> tuple[Fraction, ...]:
+    return tuple(min(one, *others) if others else one for one in some)
 
 
 class AgainstLists(RuleBasedStateMachine):
@@ -27,11 +48,12 @@ class AgainstLists(RuleBasedStateMachine):
         self.path = Path(self.folder.name) / "budget.db"
         self.ledgers = [Ledger.open(self.path), Ledger.open(self.path)]
         self.charges: dict[str, list[tuple[Fraction, ...]]] = {}  # the specification
+        self.months = dict.fromkeys(MONTHS, Fraction(0))
         self.states: dict[tuple[str, str], tuple[int, str, bytes]] = {}
         self.publications: dict[int, tuple[str, bytes]] = {}
 
     def identity(self, dataset: str) -> Identity:
-        declaration = '{"invariants":["n"]}' if dataset == "totals" else "{}"
+        declaration = DECLARED.get(dataset, "{}")
         return Identity(dataset, declaration, "approx" if dataset == "two" else "pure", BUDGETS[dataset])
 
     def published(self) -> tuple[int, bytes] | None:
@@ -43,27 +65,44 @@ class AgainstLists(RuleBasedStateMachine):
         zero = [Fraction(0)] * len(BUDGETS[dataset])
         return tuple(sum(column, Fraction(0)) for column in zip(zero, *self.charges.get(dataset, []), strict=True))
 
-    @rule(which=st.integers(0, 1), dataset=datasets, wanted=st.lists(st.tuples(names, charges), min_size=1, max_size=3))
-    def reserve(self, which: int, dataset: str, wanted: list[tuple[str, Fraction]]) -> None:
+    def remaining(self, dataset: str) -> tuple[Fraction, ...]:
+        left = tuple(m - b for m, b in zip(BUDGETS[dataset], self.total(dataset), strict=True))
+        return least(left, ABOVE - sum(self.total(one)[0] for one in POPULATION)) if dataset in POPULATION else left
+
+    @rule(
+        which=st.integers(0, 1),
+        dataset=datasets,
+        wanted=st.lists(st.tuples(names, charges), min_size=1, max_size=3),
+        months=spans,
+    )
+    def reserve(self, which: int, dataset: str, wanted: list[tuple[str, Fraction]], months: tuple[str, ...]) -> None:
+        months = months if dataset == "first" else ()
         parts = [(name, (charge, charge / 10**6)[: len(BUDGETS[dataset])]) for name, charge in wanted]
         fresh = len({name for name, _ in wanted}) == len(wanted)
         fresh = fresh and not any((dataset, name) in self.states for name, _ in wanted)
         fresh = fresh and (dataset != "totals" or self.published() is not None)
-        before = self.total(dataset)
-        after = [gone + sum(charge[i] for _, charge in parts) for i, gone in enumerate(before)]
-        fits = all(total <= most for total, most in zip(after, BUDGETS[dataset], strict=True))
-        asked = [Reservation(name, charge, "plan " + name, name) for name, charge in parts]
+        left, together = (
+            self.remaining(dataset),
+            [sum(charge[i] for _, charge in parts) for i in range(len(BUDGETS[dataset]))],
+        )
+        fits = all(wanted <= most for wanted, most in zip(together, left, strict=True))
+        touched = months or MONTHS
+        fits_months = dataset != "first" or all(self.months[month] + together[0] <= WINDOW for month in touched)
+        asked = [Reservation(name, charge, "plan " + name, name, windows=months) for name, charge in parts]
         try:
             numbers = self.ledgers[which].reserve(self.identity(dataset), asked)
         except LedgerError:
             assert not fresh
         except BudgetExceeded as refused:
             assert fresh
-            assert not fits
-            assert refused.remaining == tuple(m - b for m, b in zip(BUDGETS[dataset], before, strict=True))  # noqa: PT017
+            assert not (fits and fits_months)
+            assert fits or refused.remaining == left  # noqa: PT017
         else:
             assert fresh
             assert fits
+            assert fits_months
+            for month in touched if dataset == "first" else ():
+                self.months[month] += together[0]
             self.charges.setdefault(dataset, []).extend(charge for _, charge in parts)
             for (name, _), number in zip(parts, numbers, strict=True):
                 self.states[dataset, name] = (number, "reserved", b"")
@@ -127,7 +166,10 @@ class AgainstLists(RuleBasedStateMachine):
             assert (found and (found.sequence, found.payload)) == self.published()
             for dataset in self.charges:
                 assert ledger.spent(dataset) == self.total(dataset)
-                assert all(left >= 0 for left in ledger.remaining(dataset))
+                assert ledger.remaining(dataset) == self.remaining(dataset)
+            windows = ledger.above.windows(self.identity("first"))
+            assert windows is not None
+            assert {month: windows.spent(month)[0] for month in MONTHS} == self.months
 
     def teardown(self) -> None:
         found = self.ledgers[0].verify()
@@ -140,5 +182,5 @@ class AgainstLists(RuleBasedStateMachine):
 
 TestAgainstLists = AgainstLists.TestCase
 TestAgainstLists.settings = settings(
-    max_examples=30, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=24, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
 )

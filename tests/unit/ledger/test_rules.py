@@ -84,4 +84,6 @@ def test_sixty_letters_of_a_declaration_are_shown() -> None:
 def test_a_refusal_says_by_how_much_each_coordinate_is_over() -> None:
     identity = SimpleNamespace(dataset="d", measure="approx-dp")
     wanted, left = (Fraction(1), Fraction(1, 10**7)), (Fraction(1, 4), Fraction(1, 10**6))
-    assert "over by 0.75, 0 " in str(_describe_excess(identity, wanted, left)).replace("(0.75, 0)", "0.75, 0")  # type: ignore[arg-type]
+    assert "over by 0.75, 0 " in str(_describe_excess("dataset='wages'", identity, wanted, left)).replace(
+        "(0.75, 0)", "0.75, 0"
+    )  # type: ignore[arg-type]
