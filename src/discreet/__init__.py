@@ -105,6 +105,7 @@ if _typing.TYPE_CHECKING:
     from discreet.statistics.sums import sum_of as sum  # noqa: A004 (the statistic is called sum)
     from discreet.statistics.survey_weights import Weight
     from discreet.statistics.variances import std, variance
+    from discreet.statistics.ways import ways
     from discreet.statistics.weighted_means import weighted_mean
     from discreet.statistics.weighted_ratios import weighted_ratio
     from discreet.statistics.weighted_shares import weighted_share
@@ -227,6 +228,7 @@ __all__ = [
     "total",
     "variance",
     "verify",
+    "ways",
     "weighted_mean",
     "weighted_ratio",
     "weighted_share",
@@ -345,6 +347,7 @@ _HOMES = {
     "discreet.session.windows": ("Windows",),
     "discreet.statistics.agreeing_areas": ("agreeing_areas",),
     "discreet.statistics.agreeing_tables": ("agreeing_tables",),
+    "discreet.statistics.ways": ("ways",),
     "discreet.statistics.correlation": ("correlation",),
     "discreet.statistics.correlations": ("correlations",),
     "discreet.statistics.count_tables": ("tables",),

@@ -14,8 +14,9 @@ import pytest
 
 import discreet as dp
 from discreet.cube.queries import EffectCounts
-from discreet.mechanisms import effect_costs, law_of_cell
-from discreet.mechanisms.effect_costs import Changes, best_precisions, cost_of
+from discreet.mechanisms import effect_costs, effect_shares, law_of_cell
+from discreet.mechanisms.effect_costs import Changes, cost_of
+from discreet.mechanisms.effect_shares import Demand, best_precisions
 from discreet.mechanisms.effects import effects_of
 from discreet.noise.bits import system_bits
 from discreet.quotes import effects as room
@@ -119,7 +120,8 @@ def test_beside_totals_that_cross_the_spend_is_attained_too(lists):
 
 def test_where_changes_are_too_many_a_bound_is_charged_and_said(monkeypatch):
     """It is never too small: the bound matches rows by one of the lists."""
-    monkeypatch.setattr(effect_costs, "_listed", lambda *_: None)
+    monkeypatch.setattr(effect_costs, "listed_changes", lambda *_: None)
+    monkeypatch.setattr(effect_shares, "listed_changes", lambda *_: None)
     quoted, a = beside(dp.Totals("a") + dp.Totals("b"), [("a", "b", "c"), ("a", "c")])
     assert worst(quoted, kept(("a",), ("b",)), a) <= 1 + 1e-9
     assert quoted.charge == "upper bound"
@@ -192,7 +194,7 @@ def test_no_other_division_of_the_spend_has_a_smaller_sum_of_variances(sizes):
     generator = np.random.default_rng(5)
     weights = tuple(generator.uniform(0.5, 3, len(effects.parts)))
     for changes in (Changes(appears=True, leaves=False), Changes(appears=False, leaves=True)):
-        best = np.array(best_precisions(effects, weights, changes))
+        best = np.array(best_precisions(effects, Demand.of_sum(weights), changes).precisions)
 
         def total(precisions, changes=changes):
             cost = float(cost_of(effects, [Fraction(float(one)) for one in precisions], changes).most)

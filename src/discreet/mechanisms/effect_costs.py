@@ -1,4 +1,4 @@
-"""What a change of rows costs in all effects together, and the noise that is best for it.
+"""What a change of rows costs in all effects together.
 
 With precision t_a = 1/s_a in effect a a change costs Σ t_a · (its energy in a). One row that is replaced costs most for some
 set of columns in which it differs: that set is found, and charged (docs/proofs/effects.md, "Charge" and "Many columns").
@@ -7,7 +7,7 @@ set of columns in which it differs: that set is found, and charged (docs/proofs/
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -16,16 +16,12 @@ from operator import mul
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.mechanisms.effects import Axes, Effects, Energies, exchanged, leaving, replaced_in, worst_replacement
-from discreet.mechanisms.shares import solve
+from discreet.mechanisms.effects import Axes, Effects, Energies, exchanged, worst_replacement
 
-__all__ = ["Changes", "Cost", "best_precisions", "cost_of"]
+__all__ = ["Changes", "Cost", "bounded_energies", "cost_of", "costliest", "has_exact_cost", "listed_changes", "used_axes"]
 
 _MOST_EXACT = 8  # columns: fractions up to here, then certified doubles
 _MOST_SETS = 20  # columns: 2^20 doubles
-_ROUNDS = 80
-_NEAR = 1e-6
-_MOST_ROWS = 3000  # changes that are weighed at once
 
 Floats = NDArray[np.float64]
 
@@ -70,7 +66,7 @@ def cost_of(effects: Effects, precisions: Sequence[Fraction], changes: Changes) 
     alone = sum((t * effects.energy(part) for part, t in zip(effects.parts, precisions, strict=True)), Fraction(0))
     if changes.appears:
         return Cost(changes.rows**2 * alone, (), exact=True)
-    listed = _listed(effects, changes)
+    listed = listed_changes(effects, changes)
     if listed is not None:
         sums = (sum(map(mul, precisions, one), Fraction(0)) for one in listed)
         return Cost(max(sums, default=Fraction(0)), (), exact=True)
@@ -80,57 +76,14 @@ def cost_of(effects: Effects, precisions: Sequence[Fraction], changes: Changes) 
     return Cost(changes.rows**2 * found.most, found.changed, found.exact and len(changes.kept) == 1)
 
 
-@lru_cache(maxsize=64)
-def best_precisions(effects: Effects, weights: tuple[float, ...], changes: Changes) -> tuple[float, ...]:
-    """Precisions t with about the least Σ w_a/t_a among those of equal cost. Floats choose; `cost_of` says what they cost.
-
-    A row that appears has one energy, and t ∝ √(w/energy). Else sets of columns are added, each the costliest for the best
-    precisions so far, until none costs 10^-6 more than those that are there.
-    """
-    if changes.appears:
-        energies = np.array([float(effects.energy(part)) for part in effects.parts])
-        return tuple(np.sqrt(np.array(weights) / energies))
-    listed = _listed(effects, changes)
-    if listed is not None and len(listed) <= _MOST_ROWS:
-        return tuple(solve(np.array([[float(k) for k in one] for one in listed]), np.array(weights))[0])
-    return min((_cut(effects, weights, changes, kept) for kept in changes.kept), key=lambda one: one[0])[1]
-
-
 @lru_cache(maxsize=16)
-def _listed(effects: Effects, changes: Changes) -> Energies | None:
+def listed_changes(effects: Effects, changes: Changes) -> Energies | None:
     """The energies of all changes that keep several lists of totals; None where they are too many, or not asked for."""
     return exchanged(effects, changes.rows, changes.lists) if changes.lists else None
 
 
-def _cut(effects: Effects, weights: tuple[float, ...], changes: Changes, kept: Axes) -> tuple[float, tuple[float, ...]]:
-    """The least cost-adjusted sum for rows that agree in the axes `kept`, and its precisions."""
-    free = [axis for axis in _used(effects) if axis not in kept]
-    rows = [*_energies(effects, tuple(free))] if free else []
-    rows += _energies(effects, *((axis,) for axis in free))
-    rows += [tuple(map(float, one)) for one in leaving(effects)] if changes.leaves else []
-    best, chosen = np.inf, np.ones(len(weights))
-    for _ in range(_ROUNDS):
-        precisions, _ = solve(np.array(rows), np.array(weights))
-        found = cost_of(
-            effects,
-            [Fraction(float(one)) for one in precisions],
-            Changes(appears=False, leaves=changes.leaves, kept=(kept,)),
-        )
-        cost = float(found.most)
-        total = cost * float((np.array(weights) / precisions).sum())
-        if total < best:
-            best, chosen = total, precisions / cost
-        if cost <= 1 + _NEAR or not found.changed or not found.exact:
-            break
-        rows += _energies(effects, found.changed)
-    return best, tuple(chosen)
-
-
-def _energies(effects: Effects, *changed: Axes) -> list[tuple[float, ...]]:
-    return [tuple(float(replaced_in(effects, part, one)) for part in effects.parts) for one in changed]
-
-
-def _used(effects: Effects) -> Axes:
+def used_axes(effects: Effects) -> Axes:
+    """The columns of any effect."""
     return tuple(sorted({axis for part in effects.parts for axis in part}))
 
 
@@ -145,11 +98,25 @@ def _replaced_most(effects: Effects, precisions: Sequence[Fraction], kept: Itera
         return Cost(*worst_replacement(effects.sizes, axes, shares), exact=True)
     if len(axes) <= _MOST_SETS:
         return _by_doubles(effects, axes, shares)
-    # -Π(-1/(n - 1)) is at most 1/(n - 1), n the smallest size in the effect: each effect at its own worst.
-    terms = (
-        share * (1 + Fraction(1, min(effects.sizes[axis] for axis in part) - 1)) for part, share in shares.items() if part
-    )
-    return Cost(2 * sum(terms, Fraction(0)), axes, exact=False)
+    each = zip(precisions, bounded_energies(effects, kept), strict=True)
+    return Cost(sum((t * energy for t, energy in each), Fraction(0)), axes, exact=False)
+
+
+def bounded_energies(effects: Effects, kept: Iterable[int]) -> tuple[Fraction, ...]:
+    """At least the energy of every replaced row that agrees in the axes `kept`: each effect at its own worst.
+
+    1 - Π(-1/(n - 1)) is at most 1 + 1/(n - 1), n the smallest size of a column of the effect in which rows may differ.
+    """
+    found = []
+    for part in effects.parts:
+        sizes = [effects.sizes[axis] for axis in part if axis not in set(kept)]
+        found.append(2 * effects.energy(part) * (1 + Fraction(1, min(sizes) - 1)) if sizes else Fraction(0))
+    return tuple(found)
+
+
+def has_exact_cost(effects: Effects, kept: Iterable[int]) -> bool:
+    """True if the costliest replaced row that agrees in these axes is found among all sets of the others."""
+    return len([axis for axis in used_axes(effects) if axis not in set(kept)]) <= _MOST_SETS
 
 
 def _by_doubles(effects: Effects, axes: Axes, shares: dict[Axes, Fraction]) -> Cost:
@@ -159,13 +126,37 @@ def _by_doubles(effects: Effects, axes: Axes, shares: dict[Axes, Fraction]) -> C
     a factor, moves a sum by at most 2^-53 of Σ shares: (3d + 2) of these for d stages and the shares themselves.
     """
     every = sum(shares.values(), Fraction(0))
+    found = sums_of_sets(effects, axes, {part: float(share) for part, share in shares.items()})
+    least = int(np.argmin(found))
+    error = Fraction(4 * len(axes) + 8, 1 << 53) * every
+    return Cost(2 * (every - Fraction(float(found[least])) + error), _set_at(axes, least), exact=True)
+
+
+def sums_of_sets(effects: Effects, axes: Axes, shares: Mapping[Axes, float]) -> Floats:
+    """f(D) of `worst_replacement` for all sets D of the axes: 2^d doubles, in which the first axis is the highest bit."""
     found: Floats = np.zeros((2,) * len(axes))
     for part, share in shares.items():
-        found[tuple(int(axis in part) for axis in axes)] = float(share)
+        found[tuple(int(axis in part) for axis in axes)] = share
     for place, axis in enumerate(axes):
-        without, having = np.take(found, 0, axis=place), np.take(found, 1, axis=place)
-        found = np.stack([without + having, without - having / (effects.sizes[axis] - 1)], axis=place)
-    least = int(np.argmin(found))
-    changed = tuple(axis for axis, one in zip(axes, np.unravel_index(least, found.shape), strict=True) if one)
-    error = Fraction(4 * len(axes) + 8, 1 << 53) * every
-    return Cost(2 * (every - Fraction(float(found.ravel()[least])) + error), changed, exact=True)
+        both = found.reshape(1 << place, 2, -1)  # in place: copies took three quarters of the time
+        without, having = both[:, 0], both[:, 1]
+        sums = without + having
+        having /= -(effects.sizes[axis] - 1)
+        having += without
+        without[...] = sums
+    return found.ravel()
+
+
+def costliest(effects: Effects, precisions: Floats, kept: Iterable[int], many: int) -> tuple[float, list[Axes]]:
+    """About the largest cost of a replaced row that agrees in the axes `kept`, and the sets of the others that cost most."""
+    shares: dict[Axes, float] = defaultdict(float)
+    for part, t in zip(effects.parts, precisions.tolist(), strict=True):
+        shares[tuple(axis for axis in part if axis not in set(kept))] += t * float(effects.energy(part))
+    axes = tuple(sorted({axis for part in shares for axis in part}))
+    found = sums_of_sets(effects, axes, shares)
+    some = np.argpartition(found, min(many, len(found)) - 1)[:many]
+    return 2 * (sum(shares.values()) - float(found.min())), [_set_at(axes, int(one)) for one in some]
+
+
+def _set_at(axes: Axes, place: int) -> Axes:
+    return tuple(axis for bit, axis in enumerate(reversed(axes)) if place >> bit & 1)[::-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +37,11 @@ class _Value:
 
     def items(self) -> Sequence[_Value]:
         return [_Value(item, self.of_group) for item in self.node.items()]
+
+    def entries(self, names: tuple[str, ...]) -> Mapping[str, _Value] | None:
+        if not isinstance(self.node.value, dict):
+            return None
+        return {key: _Value(part, self.of_group) for key, part in self.node.table(names).items()}
 
     def group(self) -> str | Bins:
         return self.of_group(self.node)
@@ -88,7 +93,8 @@ def _read_table(node: Node, kind: type[Kind], of_group: Callable[[Node], str | B
     for key, read in (*keys.allowed.items(), *keys.needed.items()):
         if key in parts:
             options[key] = read(_Value(parts[key], of_group))
-    about = () if keys.value is None else keys.value(_Value(parts[word], of_group))
+    with parts[word].locate_errors():
+        about = () if keys.value is None else keys.value(_Value(parts[word], of_group))
     with node.locate_errors():
         statistic = kind.of(*about, **options)
     if "as" not in parts:

@@ -210,7 +210,7 @@ def _measure(asked: Asked, recipes: Sequence[Recipe], target: Target) -> tuple[t
     def sensitivity(query: Query) -> Sensitivity:
         return _sensitivity(asked, query, changes(query))
 
-    weights = divide_areas(divide_effects(asked, weights, sensitivity, target), sensitivity)
+    weights = divide_areas(divide_effects(asked, recipes, weights, sensitivity, target), sensitivity)
     total = sum(weights.values())
     shares = [weight / total for weight in weights.values()]
     for query in weights:

@@ -14,14 +14,18 @@ from functools import cached_property
 from discreet.cube.queries import EffectCounts, Query
 from discreet.domain.groups import Group
 from discreet.domain.origins import covers
+from discreet.errors import PlanError
 from discreet.mechanisms import Sensitivity
-from discreet.mechanisms.effect_costs import Changes, Cost, best_precisions, cost_of
+from discreet.mechanisms.effect_costs import Changes, Cost, cost_of
+from discreet.mechanisms.effect_shares import Demand, best_precisions
 from discreet.mechanisms.effects import Axes, Effects
 from discreet.privacy.measures import Target
 from discreet.quotes.one_row import row_of
 from discreet.quotes.persons import weighting_for
 from discreet.quotes.primitives import Asked
 from discreet.quotes.quote import BOUND, EXACT, Measured
+from discreet.statistics.agreeing_tables import AgreeingRecipe
+from discreet.statistics.recipe import Recipe
 
 __all__ = ["Together", "charge_of", "divide_effects", "effects_among", "is_gaussian"]
 
@@ -88,19 +92,38 @@ class Together:
         precisions = [share * query.unit**2 / one.l2_squared for query, one, share in each]
         return cost_of(self._effects, precisions, self._changes)
 
-    def divide(self, weights: Mapping[Query, Fraction], sensitivities: Sequence[Sensitivity]) -> dict[Query, Fraction]:
-        """The weights of the effects, divided anew: least is the sum of the variances of all cells.
-
-        A recipe weighs them for Gaussian noise and a row that appears: by √(v p), p the energy and v what the variance of
-        the effect adds to that sum. So v is the square of that over p.
-        """
+    def divide(
+        self, weights: Mapping[Query, Fraction], sensitivities: Sequence[Sensitivity], recipes: Sequence[AgreeingRecipe]
+    ) -> dict[Query, Fraction]:
+        """The weights of the effects, divided anew: least is the sum of variances of all cells, or what errors demand."""
         every = sum((weights[query] for query in self.queries), Fraction(0))
-        energies = [float(self._effects.energy(part)) for part in self._parts]
-        wanted = [float(weights[query] / every) ** 2 / p for query, p in zip(self.queries, energies, strict=True)]
-        precisions = best_precisions(self._effects, tuple(wanted), self._changes)
+        demand = self._of_errors(recipes) if recipes else self._of_sum(weights, every)
+        precisions = best_precisions(self._effects, demand, self._changes).precisions
         each = zip(self.queries, sensitivities, precisions, strict=True)
         shares = [t * one.l2_squared / query.unit**2 for query, one, t in each]
         return self._weights(every, shares)
+
+    def _of_sum(self, weights: Mapping[Query, Fraction], every: Fraction) -> Demand:
+        """The sum that recipes weigh effects for.
+
+        They do so for Gaussian noise and a row that appears: by √(v p), p the energy and v what the variance of the effect
+        adds to that sum. So v is the square of that over p.
+        """
+        energies = [float(self._effects.energy(part)) for part in self._parts]
+        return Demand.of_sum(
+            [float(weights[query] / every) ** 2 / p for query, p in zip(self.queries, energies, strict=True)]
+        )
+
+    def _of_errors(self, recipes: Sequence[AgreeingRecipe]) -> Demand:
+        """The variance of a table may be its error squared, times what is the same for all of them."""
+        places = {query: place for place, query in enumerate(self.queries)}
+        tables = [
+            (tuple((places[query], value) for query, value in adds), float(wanted) ** 2)
+            for recipe in recipes
+            for adds, wanted in zip(recipe.adds, recipe.wanted, strict=True)
+            if adds
+        ]
+        return Demand(*(tuple(one) for one in zip(*tables, strict=True)))
 
     def divide_laplace(
         self, weights: Mapping[Query, Fraction], sensitivities: Sequence[Sensitivity]
@@ -126,17 +149,32 @@ def effects_among(asked: Asked, queries: Sequence[Query]) -> Together | None:
 
 
 def divide_effects(
-    asked: Asked, weights: dict[Query, Fraction], sensitivity: Callable[[Query], Sensitivity], target: Target
+    asked: Asked,
+    recipes: Sequence[Recipe],
+    weights: dict[Query, Fraction],
+    sensitivity: Callable[[Query], Sensitivity],
+    target: Target,
 ) -> dict[Query, Fraction]:
-    """The weights, those of effects divided so that the variances of the cells of their tables add up to the least."""
+    """The weights, those of effects divided so that the variances of the cells of their tables add up to the least.
+
+    Where tables have errors, the largest quotient of a half-width and its error is the least.
+
+    Raises:
+        PlanError: some agreeing tables have errors and others have not.
+    """
     together = effects_among(asked, tuple(weights))
     if together is None:
         return weights
+    agreeing = [one for one in recipes if isinstance(one, AgreeingRecipe)]
+    wanting = [one for one in agreeing if one.wanted]
+    if 0 < len(wanting) < len(agreeing):
+        raise PlanError("agreeing_tables(): give errors for all agreeing tables of a request, or for none of them")
     known = [sensitivity(query) for query in together.queries]
     if not all(one.l1 for one in known):
         return weights  # the request is refused: something in it is public already
-    divide = together.divide if is_gaussian(target) else together.divide_laplace
-    return weights | divide(weights, known)
+    if not is_gaussian(target):
+        return weights | together.divide_laplace(weights, known)
+    return weights | together.divide(weights, known, wanting)
 
 
 def is_gaussian(target: Target) -> bool:

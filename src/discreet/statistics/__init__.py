@@ -79,6 +79,7 @@
 * `weighted_means`: The weighted mean of a column (Hájek): the weighted sum over the sum of the weights
 * `weighted_quotients`: The recipe of a quotient of two weighted sums over the same rows: weighted means and ratios
 * `weighted_ratios`: The weighted ratio of two columns: one weighted sum over another, over the rows in which all is known
+* `ways`: All tables of so many of some columns
 * `weighted_shares`: The weighted share of each group: the sum of its weights over the sum of the weights of all groups
 * `weighted_sums`: The weighted sum of a column: the total that a sample estimates for its population
 * `widest`: Bounds of the half-width of an interval in a group of a given number of rows, whatever these rows are

@@ -15,7 +15,7 @@ from discreet.cube.queries import EffectCounts, Query, RowCount, TableCounts
 from discreet.domain.groups import Bins, Group, group_labels, is_complete
 from discreet.domain.steps import TableFacts
 from discreet.errors import PlanError
-from discreet.exact.numbers import Amount, float_up
+from discreet.exact.numbers import Amount, exact, float_up, text
 from discreet.mechanisms import Sensitivity, law_of_cell
 from discreet.mechanisms.effects import Axes, Effects, effects_of
 from discreet.statistics.base import (
@@ -32,20 +32,27 @@ from discreet.statistics.base import (
     groupings_of,
 )
 from discreet.statistics.common import NoColumn, check_weight, title
-from discreet.statistics.count_tables import OwnTables, given_groupings, written_groupings
+from discreet.statistics.count_tables import OwnTables, given_groupings
 from discreet.statistics.counted import ADD_UP, APART, PUBLISHED, PublicCells
 from discreet.statistics.effects import MeasuredEffect, cells_of, errors_of, parts_of
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.possible import Possible, count_value
 from discreet.statistics.printed_cells import decimals_of, ends_of
 from discreet.statistics.recipe import Answers, Counted, CountTable, GroupSize, Noises, Statements
+from discreet.statistics.ways import written_groupings
 
 __all__ = ["AgreeingRecipe", "AgreeingTables", "agreeing_tables"]
 
+_MOST_EACH = 10**9
 _PARTS = 1 << 24  # parts of the weight are whole multiples of 1 over this, for short fractions
 
 
-def agreeing_tables(*groupings: Sequence[str | Bins], weight: Amount = 1) -> Statistic:
+def agreeing_tables(
+    *groupings: Sequence[str | Bins],
+    weights: Sequence[Amount] | None = None,
+    errors: Sequence[Amount] | None = None,
+    weight: Amount = 1,
+) -> Statistic:
     """The numbers of rows by each of the groupings, in tables that agree in everything that two of them say.
 
     Every table is a frame of its own. What is measured are the *effects*, the interactions of each set of columns, each once
@@ -53,12 +60,38 @@ def agreeing_tables(*groupings: Sequence[str | Bins], weight: Amount = 1) -> Sta
     from them and an interval of its own; sums of cells that mean the same are equal in all tables, and equal to exact totals
     that are published alongside. The estimates are no whole numbers; the measured integers are in the release too.
 
-    Every row has to be in one group of each grouping: bins must cover their column.
+    Every row has to be in one group of each grouping: bins must cover their column. `ways` makes all tables of two columns.
+
+    Args:
+        groupings: the columns or bins of each table.
+        weights: how much the variances of each table count in the sum that is the least; 1 without.
+        errors: instead, the half-width that the intervals of each table should have. The spend is divided so that the
+            largest quotient of a half-width and its error is the least. This quotient is the error of the statistic: so
+            `quote(…, error={"tables": 1})` finds the least spend that meets all of them.
+        weight: the share of the spend relative to other statistics of the request.
 
     Raises:
-        PlanError: no grouping, an empty one, or one that is given twice.
+        PlanError: no grouping, an empty one, or one that is given twice; weights or errors that are not positive, or not one
+            for each table; both.
     """
-    return Statistic(AgreeingTables(given_groupings("agreeing_tables", groupings)), None, "tables", check_weight(weight))
+    given = given_groupings("agreeing_tables", groupings)
+    if weights is not None and errors is not None:
+        raise PlanError("agreeing_tables(): give weights or errors for the tables, not both")
+    kind = AgreeingTables(given, _each("weights", weights, len(given)), _each("errors", errors, len(given)))
+    return Statistic(kind, None, "tables", check_weight(weight))
+
+
+def _each(named: str, values: Sequence[Amount] | None, tables: int) -> tuple[Fraction, ...]:
+    """One positive number for each table; none where none are given."""
+    if values is None:
+        return ()
+    if not isinstance(values, list | tuple) or len(values) != tables:
+        raise PlanError(f"agreeing_tables(): {named}: must be a list with one number for each of the {tables} tables")
+    found = tuple(exact(value, f"{named}[{place}]") for place, value in enumerate(values))
+    wrong = next((place for place, one in enumerate(found) if not 0 < one < _MOST_EACH or one * _MOST_EACH < 1), None)
+    if wrong is not None:
+        raise PlanError(f"agreeing_tables(): {named}[{wrong}]={text(found[wrong])}: must be greater than 1e-9 and below 1e9")
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +121,9 @@ class CompleteTables:
         return ()
 
     def to_json(self, one: Statistic) -> dict[str, object]:
-        return self.own.to_json(one)
+        kind: Any = one.kind
+        given = {"weights": list(map(text, kind.weights)), "errors": list(map(text, kind.errors))}
+        return {**self.own.to_json(one), **{named: values for named, values in given.items() if values}}
 
     def places(self, one: Statistic, facts: TableFacts) -> int:
         return self.own.places(one, facts)
@@ -99,14 +134,19 @@ class CompleteTables:
 
 @dataclass(frozen=True, slots=True)
 class AgreeingTables:
-    """The numbers of rows in several tables that agree, each a frame of its own."""
+    """The numbers of rows in several tables that agree, each a frame of its own, with weights or errors or neither."""
 
     tables: tuple[tuple[str | Bins | Group, ...], ...]
+    weights: tuple[Fraction, ...]
+    errors: tuple[Fraction, ...]
 
     word: ClassVar = "agreeing_tables"
     noun: ClassVar = "Agreeing tables"
     keys: ClassVar = Keys(
-        written_groupings, {}, {}, lacks='needs lists of columns: write { agreeing_tables = [["a", "b"], ["a", "c"]] }'
+        written_groupings,
+        {},
+        {"weights": lambda value: list(value.scalars()), "errors": lambda value: list(value.scalars())},
+        lacks='needs lists of columns: write { agreeing_tables = [["a", "b"], ["a", "c"]] }',
     )
     view: ClassVar = UNBIASED
     possible: ClassVar[Possible] = staticmethod(count_value)
@@ -130,10 +170,14 @@ class AgreeingTables:
         return free.of_moves((2 * most, 2), (2 * most, 2), (most, 1))
 
     def recipe(self, one: Statistic, asked: Asked) -> AgreeingRecipe:
-        return recipe_of(groupings_of(one), asked)
+        groupings = groupings_of(one)
+        weights = tuple(map(float, self.weights)) or (1.0,) * len(groupings)
+        return recipe_of(groupings, weights, self.errors, asked)
 
 
-def recipe_of(groupings: Sequence[tuple[Group, ...]], asked: Asked) -> AgreeingRecipe:
+def recipe_of(
+    groupings: Sequence[tuple[Group, ...]], weights: tuple[float, ...], wanted: tuple[Fraction, ...], asked: Asked
+) -> AgreeingRecipe:
     """The effects of the tables: those that follow from what is public, and the others, which get noise."""
     axes = tuple(dict.fromkeys(group for by in groupings for group in by))
     sizes = {group: len(group_labels(group, asked.facts)) for group in axes}
@@ -150,7 +194,7 @@ def recipe_of(groupings: Sequence[tuple[Group, ...]], asked: Asked) -> AgreeingR
             known[part] = found
     counts = tuple(TableCounts(by, tuple(sizes[group] for group in by)) for by in groupings)
     told = tuple(_told(by, table, effects, known, asked) for by, table in zip(groupings, tables, strict=True))
-    return AgreeingRecipe(counts, tables, told, effects, alive, every, known)
+    return AgreeingRecipe(counts, tables, told, effects, alive, every, known, weights, wanted)
 
 
 def _told(
@@ -184,6 +228,8 @@ class AgreeingRecipe:
         alive: for each axis the positions of these levels.
         parts: the query of each effect.
         known: the counts behind those that follow from what is public; the others get noise.
+        weights: for each table how much its variances count.
+        wanted: for each the half-width that its intervals should have; empty where the variances count.
     """
 
     whole: ClassVar = False
@@ -194,6 +240,8 @@ class AgreeingRecipe:
     alive: tuple[tuple[int, ...], ...]
     parts: Mapping[Axes, EffectCounts]
     known: Mapping[Axes, Counted]
+    weights: tuple[float, ...]
+    wanted: tuple[Fraction, ...]
 
     @cached_property
     def _cells(self) -> tuple[int, ...]:
@@ -213,7 +261,8 @@ class AgreeingRecipe:
     def queries(self) -> tuple[tuple[Query, Fraction], ...]:
         """Each effect with √(v p): p its energy, v what its variance adds to the sum of those of all cells."""
         wanted = dict.fromkeys(self.noisy, 0.0)
-        for table, cells in zip(self.axes, self._cells, strict=True):
+        tables = zip(self.axes, self._importance(), strict=True)
+        for table, cells in tables:
             for part in parts_of(self.effects, table):
                 if part in wanted:
                     outside = prod(self.effects.sizes[axis] for axis in table if axis not in part)
@@ -225,8 +274,28 @@ class AgreeingRecipe:
         every = sum(short.values())
         return tuple((query, Fraction(len(self.asked) * short[part], every)) for part, query in self.noisy.items())
 
+    def _importance(self) -> list[float]:
+        """The weight of the variance of a cell of each table. For errors it is a first guess, which noise of ε keeps."""
+        if self.wanted:
+            return [1 / float(one) ** 2 for one in self.wanted]
+        return [weight * cells for weight, cells in zip(self.weights, self._cells, strict=True)]
+
+    @cached_property
+    def adds(self) -> tuple[tuple[tuple[EffectCounts, float], ...], ...]:
+        """For each table its noisy effects, and what a unit of their variance adds to the variance of a cell."""
+        found = []
+        for table in self.axes:
+            parts = [part for part in parts_of(self.effects, table) if part in self.noisy]
+            outside = [prod(self.effects.sizes[axis] for axis in table if axis not in part) for part in parts]
+            each = zip(parts, outside, strict=True)
+            found.append(tuple((self.noisy[part], float(self.effects.energy(part)) / size**2) for part, size in each))
+        return tuple(found)
+
     def error(self, noises: Noises, rows: int) -> float:
-        return float_up(max(self.errors(noises), default=Fraction(0)))
+        halves = self.errors(noises)
+        if self.wanted:
+            halves = [half / most for half, most in zip(halves, self.wanted, strict=True)]
+        return float_up(max(halves, default=Fraction(0)))
 
     def errors(self, noises: Noises) -> list[Fraction]:
         """For each table a half-width of the noise in every cell that can have rows."""
@@ -237,9 +306,11 @@ class AgreeingRecipe:
         return self.error(noises, size.rows)
 
     def unit(self, rows: int) -> str:
-        return ""
+        return "times the error that its table should have" if self.wanted else ""
 
     def accuracy(self, noises: Noises) -> str:
+        if self.wanted:
+            return " times the error that its table should have, at most; all tables agree"
         return " in the table with the widest intervals; all tables agree" if len(self.asked) > 1 else ""
 
     def statements(self, noises: Noises) -> Statements:

@@ -89,6 +89,9 @@ class Written(Protocol):
     def items(self) -> Sequence[Written]:
         """The values of a list."""
 
+    def entries(self, names: tuple[str, ...]) -> Mapping[str, Written] | None:
+        """The values of a table with exactly these keys; None where it is not a table."""
+
     def group(self) -> str | Bins:
         """A column, or a column in bins."""
 

@@ -29,7 +29,6 @@ from discreet.statistics.base import (
     Room,
     Shape,
     Statistic,
-    Written,
     groupings_of,
 )
 from discreet.statistics.common import NoColumn, check_weight, title
@@ -48,6 +47,7 @@ from discreet.statistics.recipe import (
     Statements,
     noise_statements,
 )
+from discreet.statistics.ways import written_groupings
 
 __all__ = [
     "OwnTables",
@@ -58,7 +58,6 @@ __all__ = [
     "tables",
     "tables_apart",
     "tables_recipe",
-    "written_groupings",
 ]
 
 _LEAST_VARIANCE = 1e-200
@@ -86,11 +85,6 @@ def given_groupings(word: str, groupings: Sequence[Sequence[str | Bins]]) -> tup
     if not asked or not all(asked) or not all(isinstance(by, str | Bins) for grouping in asked for by in grouping):
         raise PlanError(f'{word}(): must name different lists of columns or bins, such as {word}(["a", "b"], ["a", "c"])')
     return asked
-
-
-def written_groupings(value: Written) -> Sequence[Any]:
-    """The groupings in a plan file."""
-    return [[item.group() for item in grouping.items()] for grouping in value.items()]
 
 
 @dataclass(frozen=True, slots=True)

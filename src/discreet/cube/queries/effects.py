@@ -26,6 +26,7 @@ __all__ = ["EffectCounts", "centred"]
 
 _FINE = 1 << 26
 """The variance of the noise in units of the answer, at least: its rounding then widens intervals by less than 0.1 %."""
+_MOST_TIMES = 1 << 24  # noise that is narrow even so protects nobody
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ class EffectCounts:
         The variance grows at least as `variance` of many times does, and that is hardly rounded where one is.
         """
         alone, times = variance(_FINE) / _FINE, self.times
-        while alone * times * times < _FINE:
+        while alone * times * times < _FINE and times < _MOST_TIMES:
             times *= 2
         return replace(self, times=times)
 
