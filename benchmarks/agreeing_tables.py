@@ -1,7 +1,8 @@
 """How wide agreeing tables are, and how long they take: all two-way, and all two- and three-way tables of a census excerpt.
 
-`python benchmarks/agreeing_tables.py PERSONS.parquet [2|3]` reads the excerpt of the American Community Survey of 2019 with
-its 19 columns (docs/accuracy.md says where it is from), null groups shown, and prints one line.
+`python benchmarks/agreeing_tables.py PERSONS.parquet [2|3] [shown|complete]` reads the excerpt of the American Community
+Survey of 2019 with its 19 columns (docs/accuracy.md says where it is from) and prints one line. Null groups are shown in all
+columns; or only in those that have nulls, where rows without a value in another column are in its first category.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import resource
 import sys
 import tempfile
-from itertools import combinations
 from math import prod
 from pathlib import Path
 from time import perf_counter
@@ -22,6 +22,11 @@ from discreet.noise.single.weighted import variance_of_weighted
 from discreet.quotes.allocate import quote
 from discreet.statistics.effects import weights_of_cells
 
+NULLS = {
+    "shown": (),
+    "complete": ("PUMA", "AGEP", "SEX", "HISP", "RAC1P", "HOUSING_TYPE", "OWN_RENT", "DEYE", "DEAR"),
+}
+"""The columns in which a missing value is in the first category."""
 CUT = {"AGEP": (5, 17), "POVPIP": (100, 5)}
 """Columns of numbers: the width of their groups, and the last one."""
 OTHERS = "PUMA SEX MSP HISP RAC1P NOC NPF HOUSING_TYPE OWN_RENT INDP_CAT EDU PINCP_DECILE DVET DREM DPHY DEYE DEAR"
@@ -47,13 +52,19 @@ def deviation(asked: object) -> float:
     return float(np.sqrt(np.dot(sizes, variances) / sum(sizes)))
 
 
-def main(path: Path, most: int) -> None:
+def prepare(table: dp.Table, nulls: str) -> dp.Table:
+    """The table without null groups in some columns."""
+    laws = {name: dp.Weights({table.schema[name].values[0]: 1}) for name in NULLS[nulls]}
+    return table.impute(laws) if laws else table
+
+
+def main(path: Path, most: int, nulls: str) -> None:
     """One line: tables, cells, the deviation, and the time and memory of a quote and of a release."""
     schema, frame = read(path)
     names = list(schema.columns)
-    groupings = [list(one) for ways in range(2, most + 1) for one in combinations(names, ways)]
+    groupings = dp.ways(names, *range(2, most + 1))
     start = perf_counter()
-    plan = dp.Table(schema, dp.AddRemove()).agg(dp.agreeing_tables(*groupings))
+    plan = prepare(dp.Table(schema, dp.AddRemove()), nulls).agg(dp.agreeing_tables(*groupings))
     planned = perf_counter()
     asked = quote(plan, dp.ZCDP("0.5"))
     quoted = perf_counter()
@@ -66,11 +77,11 @@ def main(path: Path, most: int) -> None:
         ledger, relation = Path(folder) / "budget.db", dp.AddRemove()
         session = dp.Session(frame, schema, dataset="acs", neighbours=relation, budget=dp.ZCDP("0.5"), ledger=ledger)
         began = perf_counter()
-        session.release(session.table.agg(dp.agreeing_tables(*groupings)), spend="0.5", name="all")
+        session.release(prepare(session.table, nulls).agg(dp.agreeing_tables(*groupings)), spend="0.5", name="all")
         took = perf_counter() - began
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"release {took:.1f} s, {memory:.0f} MiB in all")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 2)
+    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 2, sys.argv[3] if len(sys.argv) > 3 else "shown")

@@ -40,7 +40,7 @@ class Scan:
     def imputed(self) -> frozenset[str]:
         """The columns of which values are drawn."""
         paths: list[Path] = [*(axis.path for axis in self.axes), *(moment.path for moment in self.moments)]
-        return frozenset(path.name for path in paths if path.laws)
+        return frozenset(path.name for path in paths if path.drawn)
 
     def axis(self, name: str) -> int | None:
         """The position of what is called so among the axes, None when it is not a key."""

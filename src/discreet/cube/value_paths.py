@@ -2,8 +2,9 @@
 
 A path sends every code of the schema, and null, to a *target*: a final code (0 or more), `NULL`, or `mark_imputed(j)`, which
 means "to be drawn from the j-th law of this path". The laws are already pushed through the clamps that come after the
-imputation, so that engines only look up and `resample` only draws. Imputed values are independent of the data and of
-each other; a record's imputed value is drawn once, before it is copied (soundness 1 and 2).
+imputation, so that engines only look up and `resample` only draws. A law of one category sends values there without a draw.
+Imputed values are independent of the data and of each other; a record's imputed value is drawn once, before it is copied
+(soundness 1 and 2).
 """
 
 from __future__ import annotations
@@ -46,6 +47,11 @@ class NumberPath:
     laws: tuple[NDArray[np.int64], ...]
     called: str = ""
 
+    @property
+    def drawn(self) -> bool:
+        """True if some values are to be drawn."""
+        return bool(self.laws)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CategoryPath:
@@ -61,6 +67,11 @@ class CategoryPath:
     null_target: int
     laws: tuple[NDArray[np.int64], ...]
     called: str = ""
+
+    @property
+    def drawn(self) -> bool:
+        """True if some values are to be drawn: a law of one value needs no draw."""
+        return any(target < NULL for target in (self.null_target, *self.targets))
 
 
 Path = NumberPath | CategoryPath
@@ -122,7 +133,15 @@ def _category_path(name: str, column: Category, steps: tuple[Step, ...]) -> Cate
             target = _walk(code, steps, imputations[source] + 1, imputations)
             _deposit(shares[source], weight, target, shares)
     laws = tuple(integer_weights(shares[source]) for source in range(len(imputations)))
-    return CategoryPath(name, column, targets, null_target, laws)
+    settled = {mark: _only_code(law, mark) for mark, law in zip(map(mark_imputed, range(len(laws))), laws, strict=True)}
+    null_target, *moved = (settled.get(target, target) for target in (null_target, *targets))
+    return CategoryPath(name, column, tuple(moved), null_target, laws)
+
+
+def _only_code(law: NDArray[np.int64], mark: int) -> int:
+    """The code to which a law sends every value, where it has one: nothing is drawn then; else the mark of the law."""
+    (codes,) = np.nonzero(law)
+    return mark if len(codes) > 1 else NULL if codes[0] == len(law) - 1 else int(codes[0])
 
 
 def _derived_path(path: CategoryPath, origin: Origin, start: TableFacts) -> CategoryPath:
@@ -202,7 +221,7 @@ def axis_size(axis: KeyAxis) -> int:
         marks = {target for target in (path.null_target, *path.targets) if target < NULL}
         laws = [path.laws[-2 - mark] for mark in marks]
         nullable = nullable or NULL in path.targets or any(law[-1] > 0 for law in laws)
-        kept = {target for target in path.targets if target >= 0}
+        kept = {target for target in (path.null_target, *path.targets) if target >= 0}
         kept |= {int(code) for law in laws for code in law[:-1].nonzero()[0]}
         return len(kept) + nullable
     if axis.cuts is None:

@@ -203,7 +203,7 @@ def _explain_tie(request: Request, known: _Known) -> str:
     """The reason why all statistics must be answered from the same draws; empty if they need not be."""
     if not _constant_copies(request):
         return "rows are sampled, and all statistics must use the same sample"
-    drawn = next((name for name in known.outer if known.paths[name].laws), None)
+    drawn = next((name for name in known.outer if known.paths[name].drawn), None)
     return f"'{drawn}' is imputed, and all statistics must use the same draws" if drawn is not None else ""
 
 
@@ -223,7 +223,7 @@ def _components(needs: Sequence[Need], paths: Mapping[str, Path]) -> list[list[N
     """The connected components of needs that share an imputed column."""
     found: list[list[Need]] = []
     for need in needs:
-        drawn = {name for name in need.columns if paths[name].laws}
+        drawn = {name for name in need.columns if paths[name].drawn}
         if not drawn:
             found.append([need])
             continue
@@ -240,7 +240,7 @@ def _share(known: _Known, components: list[list[Need]]) -> list[list[Need]]:
         return (
             len(component) == 1
             and component[0].how == "groups"
-            and not any(known.paths[n].laws for n in component[0].columns)
+            and not any(known.paths[n].drawn for n in component[0].columns)
         )
 
     tables = [component[0] for component in components if is_plain(component)]
@@ -301,7 +301,7 @@ def _scan_for(known: _Known, needs: Sequence[Need]) -> Scan:
     coded = {name for need in needs if need.how == "codes" for name in need.columns}
     summed = [name for need in needs if need.how == "sums" for name in need.columns]
     values = dict.fromkeys([*(name for need in needs for name in need.columns if name not in keys), *summed])
-    if not _constant_copies(known.request) or any(paths[name].laws for name in keys):
+    if not _constant_copies(known.request) or any(paths[name].drawn for name in keys):
         keys, values, coded = keys | values, {}, coded.union(summed)
     groups = [*known.request.group_by, *(group for need in needs for group in need.groups)]
     axes = tuple(KeyAxis(paths[name], None if name in coded else _cuts(known, paths[name], groups)) for name in keys)

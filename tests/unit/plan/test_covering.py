@@ -58,7 +58,7 @@ FRAME = pl.DataFrame(
 def plan(impute=False):
     columns = [*"abcdefgh", dp.bins("n", [0, 7, 50, 99]), "m"]
     table = dp.Table(SCHEMA, dp.AddRemove()).where({"h": ["p", "q"]})
-    table = table.impute({"m": dp.Weights({"p": 1})}) if impute else table
+    table = table.impute({"m": dp.Weights({"p": 1, "q": 1})}) if impute else table
     return table.agg(dp.tables(*map(list, combinations(columns, 3)), *([one] for one in columns)), dp.sum("n", nulls="skip"))
 
 

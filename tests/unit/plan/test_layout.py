@@ -13,7 +13,7 @@ SCHEMA = dp.Schema(
 SKIP = {"nulls": "skip"}
 MEDIANS = [dp.median(name, **SKIP) for name in YEARS]
 MEANS = [dp.mean(name, **SKIP) for name in YEARS]
-FILL = {"g": dp.Weights({"x": 1}), **{name: dp.Uniform() for name in YEARS}}
+FILL = {"g": dp.Weights({"x": 1, "y": 1}), **{name: dp.Uniform() for name in YEARS}}
 
 
 def table(neighbours=None):
@@ -116,3 +116,13 @@ def test_the_layout_follows_from_the_plan_and_is_no_part_of_it():
     assert one.layout is not other.layout
     assert one.digest == other.digest
     assert "layout" not in repr(one)
+
+
+def test_a_law_of_one_category_ties_nothing():
+    """Nothing is drawn: nulls are in that category, and there is no null group."""
+    fill = table().impute({"g": dp.Weights({"x": 1}), "h": dp.Weights({"b": 2})})
+    plan = fill.group_by("g").agg(*MEDIANS)
+    assert [part.domain for part in plan.layout.scans] == [3 * 10_001] * 10
+    assert not any(part.imputed for part in plan.layout.scans)
+    tabled = fill.agg(dp.agreeing_tables(["g", "h"], ["g"]))
+    assert (tabled.layout.joint, tabled.layout.because) == (6, "a table this small costs less than several")

@@ -27,7 +27,7 @@ def tied(steps, spans, clamped=(), rows=None):
     table = dp.Table(dp.Schema(g=dp.Category(["x", "y", "z"]), **columns), rows or dp.AddRemove())
     for name, bounds in clamped:
         table = table.clamp({name: bounds})
-    table = table.impute({"g": dp.Weights({"x": 1})}).group_by("g")
+    table = table.impute({"g": dp.Weights({"x": 1, "y": 1})}).group_by("g")
     return table.agg(*(dp.sum(name, nulls="skip") for name in columns))
 
 
