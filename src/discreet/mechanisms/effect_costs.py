@@ -7,7 +7,7 @@ set of columns in which it differs: that set is found, and charged (docs/proofs/
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -18,7 +18,18 @@ from numpy.typing import NDArray
 
 from discreet.mechanisms.effects import Axes, Effects, Energies, exchanged, worst_replacement
 
-__all__ = ["Changes", "Cost", "bounded_energies", "cost_of", "costliest", "has_exact_cost", "listed_changes", "used_axes"]
+__all__ = [
+    "Changes",
+    "Cost",
+    "bounded_energies",
+    "cost_of",
+    "has_exact_cost",
+    "listed_changes",
+    "place_of",
+    "set_at",
+    "sums_of_sets",
+    "used_axes",
+]
 
 _MOST_EXACT = 8  # columns: fractions up to here, then certified doubles
 _MOST_SETS = 20  # columns: 2^20 doubles
@@ -126,37 +137,33 @@ def _by_doubles(effects: Effects, axes: Axes, shares: dict[Axes, Fraction]) -> C
     a factor, moves a sum by at most 2^-53 of Σ shares: (3d + 2) of these for d stages and the shares themselves.
     """
     every = sum(shares.values(), Fraction(0))
-    found = sums_of_sets(effects, axes, {part: float(share) for part, share in shares.items()})
+    values: Floats = np.zeros(1 << len(axes))
+    for part, share in shares.items():
+        values[place_of(part, axes)] = float(share)
+    found = sums_of_sets(effects, axes, values)
     least = int(np.argmin(found))
     error = Fraction(4 * len(axes) + 8, 1 << 53) * every
-    return Cost(2 * (every - Fraction(float(found[least])) + error), _set_at(axes, least), exact=True)
+    return Cost(2 * (every - Fraction(float(found[least])) + error), set_at(least, axes), exact=True)
 
 
-def sums_of_sets(effects: Effects, axes: Axes, shares: Mapping[Axes, float]) -> Floats:
-    """f(D) of `worst_replacement` for all sets D of the axes: 2^d doubles, in which the first axis is the highest bit."""
-    found: Floats = np.zeros((2,) * len(axes))
-    for part, share in shares.items():
-        found[tuple(int(axis in part) for axis in axes)] = share
+def sums_of_sets(effects: Effects, axes: Axes, shares: Floats) -> Floats:
+    """f(D) of `worst_replacement` for all sets D of the axes, in place of the shares of the effects at their places."""
     for place, axis in enumerate(axes):
-        both = found.reshape(1 << place, 2, -1)  # in place: copies took three quarters of the time
+        both = shares.reshape(1 << place, 2, -1)  # in place: copies took three quarters of the time
         without, having = both[:, 0], both[:, 1]
         sums = without + having
         having /= -(effects.sizes[axis] - 1)
         having += without
         without[...] = sums
-    return found.ravel()
+    return shares
 
 
-def costliest(effects: Effects, precisions: Floats, kept: Iterable[int], many: int) -> tuple[float, list[Axes]]:
-    """About the largest cost of a replaced row that agrees in the axes `kept`, and the sets of the others that cost most."""
-    shares: dict[Axes, float] = defaultdict(float)
-    for part, t in zip(effects.parts, precisions.tolist(), strict=True):
-        shares[tuple(axis for axis in part if axis not in set(kept))] += t * float(effects.energy(part))
-    axes = tuple(sorted({axis for part in shares for axis in part}))
-    found = sums_of_sets(effects, axes, shares)
-    some = np.argpartition(found, min(many, len(found)) - 1)[:many]
-    return 2 * (sum(shares.values()) - float(found.min())), [_set_at(axes, int(one)) for one in some]
+def place_of(part: Iterable[int], axes: Axes) -> int:
+    """The number of a set of axes, the first of them as the highest bit."""
+    inside = set(part)
+    return sum(1 << bit for bit, axis in enumerate(reversed(axes)) if axis in inside)
 
 
-def _set_at(axes: Axes, place: int) -> Axes:
+def set_at(place: int, axes: Axes) -> Axes:
+    """The set of this number."""
     return tuple(axis for bit, axis in enumerate(reversed(axes)) if place >> bit & 1)[::-1]

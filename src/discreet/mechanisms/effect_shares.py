@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 from discreet.mechanisms.effect_costs import (
     Changes,
     bounded_energies,
-    costliest,
     has_exact_cost,
     listed_changes,
+    place_of,
+    set_at,
+    sums_of_sets,
     used_axes,
 )
 from discreet.mechanisms.effects import Axes, Effects, leaving
@@ -92,32 +94,47 @@ def _cut(effects: Effects, demand: Demand, changes: Changes, kept: Axes) -> Divi
     leave = [np.array([float(k) for k in one]) for one in leaving(effects)] if changes.leaves else []
     if not has_exact_cost(effects, kept):
         return solve_demand(np.array([*leave, [float(k) for k in bounded_energies(effects, kept)]]), demand)
-    free = tuple(axis for axis in used_axes(effects) if axis not in kept)
-    sets = dict.fromkeys([*([free] if free else []), *((axis,) for axis in free)])
     search, best, least = _Search(demand, len(effects.parts)), Division((), np.inf, 0.0), 0.0
-    rows = [*leave, *_energies(effects, sets)]
+    costs = _Replaced(effects, kept)
+    sets = dict.fromkeys([*([costs.free] if costs.free else []), *((axis,) for axis in costs.free)])
+    rows = [*leave, *costs.energies(sets)]
     for _ in range(_ROUNDS):
         solved = search.run(np.array(rows), _CUT_STEPS)
         least = max(least, solved.least)
-        most, worst = costliest(effects, np.array(solved.precisions), kept, _SETS_AT_ONCE)
+        most, worst = costs.costliest(np.array(solved.precisions), _SETS_AT_ONCE)
         most = max(1.0, most)
         if solved.largest * most < best.largest:
             best = Division(tuple(one / most for one in solved.precisions), solved.largest * most, least)
         if best.largest <= least * (1 + _CUT_GAP):
             break
         further = [one for one in worst if one and one not in sets]
-        rows, sets = rows + _energies(effects, further), sets | dict.fromkeys(further)
+        rows, sets = rows + costs.energies(further), sets | dict.fromkeys(further)
     return Division(best.precisions, best.largest, least)
 
 
-def _energies(effects: Effects, sets: Iterable[Axes]) -> list[Floats]:
-    """`replaced_in` of all effects, for rows that differ in each of some sets of columns; in doubles."""
-    alone = np.array([2 * float(effects.energy(part)) for part in effects.parts])
-    factors = np.ones((len(effects.sizes), len(effects.parts)))
-    for place, part in enumerate(effects.parts):
-        for axis in part:
-            factors[axis, place] = -1 / (effects.sizes[axis] - 1)
-    return [alone * (1 - factors[list(one)].prod(axis=0)) for one in sets]
+class _Replaced:
+    """The energies of rows that agree in some axes, in doubles, for every set of the others in which they differ."""
+
+    def __init__(self, effects: Effects, kept: Axes) -> None:
+        self.free = tuple(axis for axis in used_axes(effects) if axis not in kept)
+        self._effects, self._alone = effects, np.array([float(effects.energy(part)) for part in effects.parts])
+        self._places = np.array([place_of(part, self.free) for part in effects.parts])
+        self._factors = np.ones((len(effects.sizes), len(effects.parts)))
+        for place, part in enumerate(effects.parts):
+            for axis in part:
+                self._factors[axis, place] = -1 / (effects.sizes[axis] - 1)
+
+    def energies(self, sets: Iterable[Axes]) -> list[Floats]:
+        """`replaced_in` of all effects, for rows that differ in each of some sets."""
+        return [2 * self._alone * (1 - self._factors[list(one)].prod(axis=0)) for one in sets]
+
+    def costliest(self, precisions: Floats, many: int) -> tuple[float, list[Axes]]:
+        """About the largest cost of a row, and some of the sets that cost most."""
+        shares: Floats = np.bincount(self._places, precisions * self._alone, 1 << len(self.free)).astype(np.float64)
+        found = sums_of_sets(self._effects, self.free, shares)
+        some = np.argpartition(found, min(many, len(found)) - 1)[:many]
+        every = float((precisions * self._alone).sum())
+        return 2 * (every - float(found.min())), [set_at(int(one), self.free) for one in some]
 
 
 def solve_demand(rows: Floats, demand: Demand) -> Division:
