@@ -37,7 +37,7 @@ from discreet.statistics.base import (
     groupings_of,
 )
 from discreet.statistics.common import NoColumn, check_weight, title
-from discreet.statistics.count_tables import group_facts, written_groupings
+from discreet.statistics.count_tables import group_facts
 from discreet.statistics.counted import ADD_UP, APART, PUBLISHED
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.levels import Declared, areas_there, check_chain, groups_there, levels_of, tree_of
@@ -54,6 +54,7 @@ from discreet.statistics.tree_cells import (
 )
 from discreet.statistics.tree_shares import Wanted, best_shares_in_tree
 from discreet.statistics.trees import Tree
+from discreet.statistics.ways import written_groupings
 
 __all__ = ["AgreeingAreas", "AreasRecipe", "agreeing_areas", "ends_of_areas"]
 
