@@ -173,10 +173,7 @@ class AgreeingAreas:
     word: ClassVar = "agreeing_areas"
     noun: ClassVar = "Agreeing areas"
     keys: ClassVar = Keys(
-        _written_levels,
-        {},
-        {"by": written_groupings},
-        lacks='needs a list of levels: write { agreeing_areas = ["area"] }',
+        _written_levels, {}, {"by": written_groupings}, lacks='needs a list of levels: write { agreeing_areas = ["area"] }'
     )
     view: ClassVar = UNBIASED
     possible: ClassVar[Possible] = staticmethod(count_value)
