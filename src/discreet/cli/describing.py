@@ -11,9 +11,10 @@ from typing import Any
 from discreet.cli.output import align
 from discreet.domain.about import About, key_of
 from discreet.domain.columns import Category, Column, Date, Number
+from discreet.domain.declared_words import step_words, steps_of
 from discreet.domain.groups import BinGroup, printed_labels
 from discreet.domain.steps import NumberFacts
-from discreet.domain.words import column_facts, neighbours_text, step_facts
+from discreet.domain.words import column_facts, neighbours_text
 from discreet.errors import printed, without_secrets
 from discreet.exact.figures import plural
 from discreet.exact.numbers import decimal_up, text
@@ -84,7 +85,7 @@ def release_lines(name: str, quote: Quote) -> list[str]:
     facts = [
         ("table", f"{', '.join(statistic.name for statistic in plan.answered)}{groups}: {cells} {plural('row', cells)}"),
         ("reading", str(plan.layout)),
-        *step_facts(plan.schema, plan.steps),
+        *((str(step["step"]).replace("_", " "), step_words(step)) for step in steps_of(plan_json(plan))),
     ]
     return [f"{name} ({amount_text(quote.spend)})", *align([*facts, ("digest", plan.digest)])]
 

@@ -11,7 +11,6 @@ from math import ceil
 from typing import Any
 
 from discreet.domain.bounds import bound_words
-from discreet.domain.of_persons import made_words
 from discreet.domain.row_samples import sample_words
 from discreet.exact.figures import enumerate_texts, name, number
 from discreet.exact.numbers import text
@@ -33,7 +32,7 @@ def steps_of(plan: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     if "persons" not in plan:
         return [*plan["steps"]]
     table = plan["persons"]
-    return [*table["steps"], {"step": "per_person", "made": table["made"]}, *plan["steps"]]
+    return [*table["steps"], *({"step": "per_person", **one} for one in table["made"]), *plan["steps"]]
 
 
 def step_words(step: Mapping[str, Any]) -> str:
@@ -45,8 +44,7 @@ def step_words(step: Mapping[str, Any]) -> str:
     if step["step"] == "bound":
         return bound_words(step)
     if step["step"] == "per_person":
-        made = "; ".join(f"{name(one['name'])} is {made_words(one)}" for one in step["made"])
-        return f"One row is made of all rows of each person: {made}."
+        return _made_words(step)
     column = name(step["column"])
     if step["step"] == "impute":
         return f"{column}: a value that is not known is replaced by {_law_words(step)}, whatever the other data are."
@@ -59,6 +57,23 @@ def step_words(step: Mapping[str, Any]) -> str:
     if step["step"] == "where":
         return f"Only rows with {column} {between or f'equal to {kept}'} count; all others contribute nothing."
     raise ValueError(step["step"])
+
+
+def _made_words(step: Mapping[str, Any]) -> str:
+    """What is made of all rows of a person."""
+    made, column = name(step["name"]), name(step.get("column", ""))
+    of = {
+        "rows": "the number of rows of each person",
+        "total": f"the sum of {column} over all rows of each person",
+        "distinct": f"the number of different values of {column} of each person",
+        "latest": f"the greatest {column} of each person",
+        "earliest": f"the least {column} of each person",
+        "only": f"the {column} of each person, where all rows of this person have the same",
+    }[step["how"]]
+    if "bounds" not in step:
+        return f"{made} is {of}."
+    low, high = (_group(end) for end in step["bounds"])
+    return f"{made} is {of}, moved into the range from {low} to {high}."
 
 
 def _law_words(step: Mapping[str, Any]) -> str:

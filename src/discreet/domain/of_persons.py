@@ -5,18 +5,15 @@ Each is a function of the rows of this person as a multiset, whatever their orde
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
 from discreet.domain.neighbours import whole_number
 from discreet.errors import ArgumentError, PlanError, printed
-from discreet.exact.figures import name as shown_name
 from discreet.exact.numbers import Amount, exact, text
 
-__all__ = ["HOW", "How", "OfRows", "distinct", "earliest", "latest", "made_words", "only", "rows", "total"]
+__all__ = ["HOW", "How", "OfRows", "distinct", "earliest", "latest", "only", "rows", "total"]
 
 How = Literal["rows", "total", "distinct", "latest", "earliest", "only"]
 
@@ -43,24 +40,6 @@ class OfRows:
         of = {} if self.column is None else {"column": self.column}
         ends = {} if self.bounds is None else {"bounds": [text(end) for end in self.bounds]}
         return {"how": self.how, **of, **ends}
-
-
-_WORDS: Mapping[str, str] = MappingProxyType(
-    {
-        "rows": "the number of rows",
-        "total": "the sum of {}",
-        "distinct": "the number of different values of {}",
-        "latest": "the greatest {}",
-        "earliest": "the least {}",
-        "only": "the {} of all rows, where it is the same in all of them",
-    }
-)
-
-
-def made_words(one: Mapping[str, Any]) -> str:
-    """A column, as `to_json` writes it, in a few words."""
-    of = _WORDS[one["how"]].format(shown_name(one.get("column", "")))
-    return of if "bounds" not in one else f"{of}, moved into the range from {one['bounds'][0]} to {one['bounds'][1]}"
 
 
 def rows(low: int, high: int) -> OfRows:

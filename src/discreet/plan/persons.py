@@ -93,7 +93,7 @@ def _check_steps(request: Asking) -> None:
 
 
 _BOUNDED = ("sum", "mean")
-_ANSWERED = "persons(), count(), sum(…, per_person=(low, high)) and mean(…, per_person=(low, high))"
+_ANSWERED = "persons(), count(), share(), sum(…, per_person=(low, high)) and mean(…, per_person=(low, high))"
 """What a table of persons answers, as one writes it."""
 
 

@@ -30,6 +30,7 @@ from discreet.statistics.recipe import (
     in_a_group,
     noise_statements,
 )
+from discreet.statistics.shares import Share, ShareRecipe
 from discreet.statistics.widest import quotient_width
 
 __all__ = ["BOUNDED", "Counting", "PersonRecipe", "of_persons", "person_recipe"]
@@ -92,8 +93,14 @@ def _mean(one: Statistic, counting: Counting) -> Recipe:
     )
 
 
+def _share(_one: Statistic, counting: Counting) -> Recipe:
+    # The parts of a whole: both are in units of 1/W, which their quotient does not depend on.
+    count = NoisyCount(counting.total(None))
+    return PersonShareRecipe(ShareRecipe(count, count), counting.weighed.unit)
+
+
 _RECIPES: Mapping[type[Kind], Callable[[Statistic, Counting], Recipe]] = MappingProxyType(
-    {Persons: _persons, Count: _rows, SumPerPerson: _sum, MeanPerPerson: _mean}
+    {Persons: _persons, Count: _rows, SumPerPerson: _sum, MeanPerPerson: _mean, Share: _share}
 )
 
 
@@ -160,6 +167,48 @@ class PersonRecipe:
         counted = {"counts": self.counted} if self.counted else {}
         view = {"view": f"{UNBIASED} {BOUNDED}"} if self.bounded else {}  # the bound is a bias that no interval covers
         return {**counted, **view}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PersonShareRecipe:
+    """The weights of the persons of a group over the weights of the persons of all groups.
+
+    Args:
+        shares: of the weights, in units of 1/W.
+        weight: W.
+    """
+
+    whole: ClassVar = False
+    shares: ShareRecipe
+    weight: int
+
+    @property
+    def queries(self) -> tuple[tuple[Query, Fraction], ...]:
+        return self.shares.queries
+
+    def error(self, noises: Noises, rows: int) -> float:
+        return self.shares.error(noises, rows * self.weight)
+
+    def widest(self, noises: Noises, size: GroupSize) -> float:
+        return self.shares.widest(noises, GroupSize(size.rows * self.weight, size.every * self.weight))
+
+    def unit(self, rows: int) -> str:
+        return in_a_group(rows)
+
+    def accuracy(self, noises: Noises) -> str:
+        return "; of persons as they are bounded"
+
+    def statements(self, noises: Noises) -> Statements:
+        return self.shares.statements(noises)
+
+    def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
+        return self.shares.estimates(answers)
+
+    def tables(self, answers: Answers) -> tuple[CountTable, ...]:
+        return ()
+
+    def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
+        return {"counts": "persons", "view": f"{CLIPPED}, {BOUNDED}"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

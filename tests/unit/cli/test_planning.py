@@ -9,7 +9,9 @@ import sys
 import tomllib
 from pathlib import Path
 
+import polars as pl
 import pytest
+from tests.builders import plan_text
 
 import discreet as dp
 from discreet.planfile.read import load_plan
@@ -33,6 +35,19 @@ def test_check_says_what_was_understood_and_creates_nothing(folder: Path) -> Non
     ):
         assert part in shown
     assert [path.name for path in folder.iterdir()] == ["plan.toml"]
+
+
+def test_check_says_what_is_made_of_the_rows_of_a_person(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(plan_text("rows-of-persons"), encoding="utf-8")
+    pl.DataFrame({"visitor": ["x"], "shop": ["a"], "amount": [1]}).write_parquet(tmp_path / "visits.parquet")
+    shown = done("check", str(path))
+    for part in (
+        "spent is the sum of amount over all rows of each person, moved into the range from 0 to 9.",
+        "home is the shop of each person, where all rows of this person have the same.",
+        "spent: values are moved into the range from 0 to 4",
+    ):
+        assert part in shown
 
 
 def test_check_and_quote_give_json(folder: Path) -> None:

@@ -43,9 +43,9 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "the identifier as a statistic": (lambda: BOUND.agg(dp.mean("visitor")), "persons()"),
     "a mean of rows": (lambda: BOUND.agg(dp.mean("amount", nulls="skip")), "mean('amount', per_person=(low, high))"),
     "a sum of rows": (lambda: BOUND.agg(dp.sum("amount", nulls="skip")), "write sum('amount', per_person=(low, high))"),
-    "a median": (lambda: BOUND.agg(dp.median("amount", nulls="skip")), "answers persons(), count(), sum("),
-    "a histogram": (lambda: BOUND.agg(dp.histogram("amount", [0, 50, 100])), "answers persons(), count(), sum("),
-    "tables": (lambda: BOUND.agg(dp.tables(["shop"])), "answers persons(), count(), sum("),
+    "a median": (lambda: BOUND.agg(dp.median("amount", nulls="skip")), "answers persons(), count(), share(), sum("),
+    "a histogram": (lambda: BOUND.agg(dp.histogram("amount", [0, 50, 100])), "answers persons(), count(), share(), sum("),
+    "tables": (lambda: BOUND.agg(dp.tables(["shop"])), "answers persons(), count(), share(), sum("),
     "a sum without a bound": (lambda: TABLE.group_by("shop").agg(SUM), "bound(groups=8)"),
     "a sum for each person of a table of rows": (
         lambda: dp.Table(dp.Schema(amount=SCHEMA["amount"]), dp.AddRemove()).agg(SUM),
@@ -258,6 +258,19 @@ def test_sums_and_means_of_a_plan_file_are_those_of_the_program(tmp_path: Path) 
     assert load_plan(path).orders[0].request == BOUND.group_by("shop").agg(SUM, mean)
 
 
+def test_shares_are_of_the_weights_of_persons() -> None:
+    with session_over(FRAME, SCHEMA, neighbours=PERSONS, budget=dp.PureDP(10**13)) as session:
+        request = session.table.bound(groups=1).group_by("shop", nulls="drop").agg(dp.share())
+        assert str(session.quote(request, spend=10).expected) != ""
+        release = session.release(request, spend=10**12, name="shares")
+        with pytest.raises(ArgumentError):
+            dp.test_proportion(release, 0.5)
+        with pytest.raises(PlanError, match="bound"):
+            session.table.group_by("shop").agg(dp.share())
+    assert release.table["share"].to_list() == pytest.approx([0.75, 0.25])  # x is in both shops, y in one
+    assert release.document["statistics"][0]["view"] == "clipped into the public bounds, for persons as they are bounded"
+
+
 def test_one_row_of_each_person_is_a_table_like_any_other(tmp_path: Path) -> None:
     with session_over(FRAME, SCHEMA, neighbours=PERSONS, budget=dp.PureDP(10**13), ledger=tmp_path / "l") as session:
         table = session.table.where({"amount": (1, 3)}).per_person(
@@ -271,11 +284,12 @@ def test_one_row_of_each_person_is_a_table_like_any_other(tmp_path: Path) -> Non
     assert release.table["sum_spent"].to_list() == [3, 0, 3]
     assert release.table["median_visits"].to_list()[0] == 1
     assert release.guarantee.relation == "add-remove-persons"
-    assert "One row is made of all rows of each person: visits is the number of rows" in said
+    assert "spent is the sum of amount over all rows of each person, moved into the range from 0 to 4." in said
     assert dp.consistent(release)["count"].to_list() == [1, 0, 1]
     page = render(release)
     assert "all rows of one person added or removed" in page
-    assert "One row is made of all rows of each person" in page
+    assert "home is the shop of each person, where all rows of this person have the same." in page
+    assert "home ist shop jeder Person, wenn alle Zeilen dieser Person gleich sind." in render(release, language="de")
     grown = dp.Schema({**SCHEMA.columns, "day": dp.Number(0, 6), "visitor": dp.Identifier()})
     with session_over(
         FRAME.with_columns(day=1), grown, neighbours=PERSONS, budget=dp.PureDP(10**13), ledger=tmp_path / "l"
@@ -340,6 +354,7 @@ def test_a_release_has_what_each_person_spends() -> None:
         "unbiased for persons as they are bounded",
         "clipped into the public bounds, for persons as they are bounded",
     ]
+    assert "Summe von amount, je Person von 2 bis 40" in render(whole, language="de")
     page = render(whole)
     assert "Sum of amount, from 2 to 40 for a person" in page
     assert "Mean of amount, from 2 to 40 for a person" in page
