@@ -19,6 +19,8 @@ from discreet.pages.explain import explain
 from discreet.pages.report.page import render
 from discreet.planfile.read import load_plan
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 SCHEMA = dp.Schema(visitor=dp.Identifier(), shop=dp.Category(["a", "b"]), amount=dp.Number(0, 100))
 PERSONS = dp.AddRemove(person="visitor")
 TABLE = dp.Table(SCHEMA, PERSONS)

@@ -209,6 +209,17 @@ def test_n_and_p_of_a_resize_are_the_quote(page, name, spend):
     assert check(page, REQUESTS[name], spend, many=6) <= 1 + 1e-6
 
 
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("spend", [dp.ZCDP("0.5"), dp.PureDP(1)])
+def test_the_errors_of_what_each_person_has_are_the_quote(page, spend):
+    schema = dp.Schema(p=dp.Identifier(), sex=SCHEMA["sex"], v=SCHEMA["v"])
+    table = dp.Table(schema, dp.AddRemove(person="p"))
+    each = dp.sum("v", per_person=(0, 50)), dp.mean("v", per_person=(0, 50)), dp.share()
+    assert check(page, table.bound(groups=1).group_by("sex").agg(*each), spend, many=3) <= 1 + 1e-6
+    persons = table.per_person(visits=dp.rows(0, 20), sex=dp.only("sex"))
+    assert check(page, persons.group_by("sex").agg(dp.mean("visits", **SKIP)), spend, many=3) <= 1 + 1e-6
+
+
 def test_half_and_twice_of_a_position_are_the_quote_too(page):
     """They stand in the page beside each error."""
     opened = page(document(REQUESTS["counts"], BUDGETS[1]))
