@@ -42,6 +42,7 @@ what it means for the budget (`exits`).
 * `registering`: `discreet register`: the entry of a release for the registry of deployments, and the page of its
   evaluation
 * `releasing`: `discreet release` and `discreet report`: the commands that spend and write
+* `rows_command`: `discreet rows`: rows that are fitted to the agreeing tables of a release
 * `sampling`: `discreet convert --sampled`, `--without-replacement` and `--proportion`: guarantees on both sides of a
   sample
 * `settings`: `--set NAME=VALUE`: the values of a plan's parameters, as they were typed
@@ -84,6 +85,7 @@ from discreet.cli.options import (
     Yes,
 )
 from discreet.cli.output import write
+from discreet.cli.rows_command import rows
 from discreet.cli.settings import settings_of
 from discreet.cli.test_commands import test_app
 from discreet.exact.given_paths import require_path
@@ -383,6 +385,7 @@ def verify(folder: FolderArgument, *, as_json: AsJson = False) -> None:
 app.command(epilog="Example: discreet export results --to xlsx --out income.xlsx")(export)
 
 
+app.command(epilog="Example: discreet rows results/tables --out rows.parquet")(rows)
 app.command("choose-clamp", epilog="Example: discreet choose-clamp results --spend 0.4")(choose_clamp)
 app.command(epilog="Example: discreet convert --rho 0.213 --delta 1e-10")(convert)
 app.command(epilog="Example: discreet effective --rho 0.213 --delta 1e-10 --invariant totals")(effective)

@@ -41,7 +41,7 @@ Integers = NDArray[Any]
 Axes = tuple[int, ...]
 Energies = tuple[tuple[Fraction, ...], ...]
 
-_MOST_REDUCED = 100_000
+_MOST_REDUCED = 10_000  # tables of a rows: their pairs are weighed in some seconds
 _INSIDE = 1 << 62
 
 

@@ -30,6 +30,7 @@
   it
 * `quality`: The reliability of numbers: a class for every number of a release, from its interval and what is public about
   it
+* `rows`: Rows that are fitted to what a release has published: post-processing of its document, nothing charged
 * `transport`: Whole tables with given sums: the nearest ones that are not negative, rounded by an integral flow
 * `whole_areas`: Whole numbers of rows in the areas of all levels, which add up: a biased view
 * `worded`: A document as people see it: labels in the place of categories, classes next to numbers, suppressed values

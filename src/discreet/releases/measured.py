@@ -27,7 +27,7 @@ from discreet.statistics.counted import APART
 from discreet.statistics.effects import MeasuredEffect, cells_of, errors_of
 from discreet.statistics.printed_cells import decimals_of, ends_of
 
-__all__ = ["Verified", "measured_json", "verify"]
+__all__ = ["Verified", "blocks_of", "frames_of", "measured_json", "read_block", "verify"]
 
 _WORDS = (AgreeingTables.word, AgreeingAreas.word)
 
@@ -105,11 +105,11 @@ def verify(release: Release) -> Verified:
         ArgumentError: a number differs; the message names its table. Or the document was made up.
     """
     document = release.document
-    found = [_verify(block, document) for block in _blocks_of(document)]
+    found = [_verify(block, document) for block in blocks_of(document)]
     return Verified(*(sum(one) for one in zip(*found, strict=True))) if found else Verified(0, 0, 0)
 
 
-def _blocks_of(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def blocks_of(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The measured integers of every statistic of agreeing tables, in their order.
 
     Raises:
@@ -126,11 +126,11 @@ def _blocks_of(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _verify(block: Mapping[str, Any], document: Mapping[str, Any]) -> tuple[int, int, int]:
     """The numbers of tables, cells and sums of one statistic that were compared."""
     with refuse_made_up():
-        own = _frames_of(block, document)
+        own = frames_of(block, document)
     if "levels" in block:
         return verify_areas(block, own, document["noise"])
     with refuse_made_up():
-        effects, measured = _read(block, document["noise"])
+        effects, measured = read_block(block, document["noise"])
         tables, level = [tuple(table) for table in block["tables"]], exact(block["level"], "level")
         values = cells_of(effects, tables, measured)
         halves = errors_of(effects, tables, measured, level)
@@ -143,7 +143,7 @@ def _verify(block: Mapping[str, Any], document: Mapping[str, Any]) -> tuple[int,
     return len(tables), sum(len(frame["columns"][0]["values"]) for frame in own), sums
 
 
-def _frames_of(block: Mapping[str, Any], document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def frames_of(block: Mapping[str, Any], document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The frames of the statistic of a block, in their order: statistics have theirs one after the other."""
     start = 0
     for line in document["statistics"]:
@@ -154,7 +154,8 @@ def _frames_of(block: Mapping[str, Any], document: Mapping[str, Any]) -> list[Ma
     raise KeyError
 
 
-def _read(block: Mapping[str, Any], noise: Sequence[Mapping[str, str]]) -> tuple[Effects, dict[Axes, MeasuredEffect]]:
+def read_block(block: Mapping[str, Any], noise: Sequence[Mapping[str, str]]) -> tuple[Effects, dict[Axes, MeasuredEffect]]:
+    """The effects of agreeing tables with their measured integers and noise."""
     sizes = tuple(len(axis["alive"]) for axis in block["axes"])
     measured = {}
     for one in block["effects"]:

@@ -12,7 +12,7 @@ from tests.builders import run, session_over
 
 import discreet as dp
 from discreet.releases.document import make_release
-from discreet.releases.measured import Verified, _read
+from discreet.releases.measured import Verified, read_block
 from discreet.statistics.effects import cells_of, errors_of
 from discreet.statistics.printed_cells import ends_of
 
@@ -157,7 +157,7 @@ def test_a_document_with_ends_in_doubles_is_verified_too():
     assert block.pop("decimals") == [3, 3, 3]
     with pytest.raises(dp.ArgumentError, match="does not follow"):
         dp.verify(make_release({key: value for key, value in document.items() if key != "digest"}))
-    effects, measured = _read(block, document["noise"])
+    effects, measured = read_block(block, document["noise"])
     tables = [tuple(table) for table in block["tables"]]
     halves = errors_of(effects, tables, measured, Fraction(block["level"]))
     for frame, cells, half in zip(frames, cells_of(effects, tables, measured), halves, strict=True):
