@@ -81,7 +81,7 @@ if _typing.TYPE_CHECKING:
     from discreet.releases.hypotheses.several import holm
     from discreet.releases.measured import verify
     from discreet.releases.quality import Quality
-    from discreet.releases.rows import Rows, rows
+    from discreet.releases.rows import Rows, fit_rows
     from discreet.releases.views import consistent
     from discreet.session.extracting import extract
     from discreet.session.populations import Population
@@ -200,6 +200,7 @@ __all__ = [
     "distinct",
     "earliest",
     "extract",
+    "fit_rows",
     "histogram",
     "holm",
     "latest",
@@ -333,7 +334,7 @@ _HOMES = {
     "discreet.releases.hypotheses.several": ("holm",),
     "discreet.releases.measured": ("verify",),
     "discreet.releases.quality": ("Quality",),
-    "discreet.releases.rows": ("Rows", "rows"),
+    "discreet.releases.rows": ("Rows", "fit_rows"),
     "discreet.domain.reading": ("CsvFiles",),
     "discreet.domain.columns": (
         "Category",

@@ -32,14 +32,14 @@ def rows(
 
 def _answer(folder: Path, out: Path) -> Answer:
     from discreet.releases.document import Release
-    from discreet.releases.rows import rows as fit
+    from discreet.releases.rows import fit_rows
     from discreet.releases.rows.result import check_suffix
 
     if not (folder / "release.json").exists():
         raise ArgumentError(f"rows '{folder}': no release.json there; give the folder of one release")
     check_suffix(out)
     with Spinner("fitting rows") as spinner:
-        found = fit(Release.load(folder), tell=lambda done, every: spinner.tell(f"{done} of {every} sweeps"))
+        found = fit_rows(Release.load(folder), tell=lambda done, every: spinner.tell(f"{done} of {every} sweeps"))
     found.save(out)
     tables = [
         {"table": list(one.columns), "cells": one.cells, "within": one.within, "noisy": one.noisy} for one in found.compared

@@ -9,6 +9,6 @@
 
 from __future__ import annotations
 
-from discreet.releases.rows.result import Rows, rows
+from discreet.releases.rows.result import Rows, fit_rows
 
-__all__ = ["Rows", "rows"]
+__all__ = ["Rows", "fit_rows"]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from discreet.releases.rows.targets import PARTS, Target, Targets
 from discreet.releases.rows.words import Words
 
-__all__ = ["fit_rows"]
+__all__ = ["sweep_rows"]
 
 Integers = NDArray[np.int64]
 
@@ -67,7 +67,7 @@ class _Column:
     weights: Integers
 
 
-def fit_rows(targets: Targets, start: Integers, words: Words, tell: Callable[[int, int], None]) -> Integers:
+def sweep_rows(targets: Targets, start: Integers, words: Words, tell: Callable[[int, int], None]) -> Integers:
     """The rows after all sweeps, of the shape of `start`.
 
     Args:

@@ -17,7 +17,7 @@ from discreet.exact.files import replace_file
 from discreet.releases.document import Release
 from discreet.releases.measured import blocks_of, frames_of
 from discreet.releases.recomputed import places_of
-from discreet.releases.rows.fit import fit_rows
+from discreet.releases.rows.fit import sweep_rows
 from discreet.releases.rows.start import start_rows
 from discreet.releases.rows.targets import Targets, targets_of
 from discreet.releases.rows.words import words_of
@@ -25,7 +25,7 @@ from discreet.releases.rows.words import words_of
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Compared", "Rows", "check_suffix", "rows"]
+__all__ = ["Compared", "Rows", "check_suffix", "fit_rows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def check_suffix(path: Path) -> None:
         raise ArgumentError(f"rows '{path}': must end in .parquet or .csv")
 
 
-def rows(release: Release, *, tell: Callable[[int, int], None] | None = None) -> Rows:
+def fit_rows(release: Release, *, tell: Callable[[int, int], None] | None = None) -> Rows:
     """Rows that agree with what a release has published, as far as whole persons can.
 
     A function of the document alone, and the same on every machine: the draws are keyed with its digest, so that they tell
@@ -127,7 +127,7 @@ def rows(release: Release, *, tell: Callable[[int, int], None] | None = None) ->
             of totals, totals of some groups alone, areas and derived columns.
     """
     targets, words = targets_of(release), words_of(release.digest)
-    found = fit_rows(targets, start_rows(targets, words), words, tell or _tell_nobody)
+    found = sweep_rows(targets, start_rows(targets, words), words, tell or _tell_nobody)
     return Rows(_frame(targets, found), release.digest, tuple(_compare(release, found)))
 
 

@@ -15,7 +15,7 @@ from tests.laws.mutants import Mutant
 
 import discreet as dp
 from discreet.releases.rows import fit
-from discreet.releases.rows.fit import _Law, fit_rows
+from discreet.releases.rows.fit import _Law, sweep_rows
 from discreet.releases.rows.start import start_rows
 from discreet.releases.rows.targets import PARTS, Axis, Target, Targets, targets_of
 from discreet.releases.rows.words import Words, words_of
@@ -44,7 +44,7 @@ def counts(frame, *columns):
 
 
 def test_tables_without_much_noise_are_met_by_rows():
-    found = dp.rows(released())
+    found = dp.fit_rows(released())
     assert len(found.frame) == len(ROWS)
     assert found.frame.schema == {"a": pl.String, "b": pl.Int64, "v": pl.String, "c": pl.Boolean}
     for pair in (("a", "b"), ("c", "b"), ("a", "c")):
@@ -55,7 +55,7 @@ def test_tables_without_much_noise_are_met_by_rows():
 def test_what_chooses_by_the_opposite_errors_is_noticed(monkeypatch):
     least = "scores - scores.min(axis=1, keepdims=True)"
     Mutant(_Law, "cumulated", least, "scores.max(axis=1, keepdims=True) - scores").plant(monkeypatch)
-    found = dp.rows(released())
+    found = dp.fit_rows(released())
     true, made = counts(FRAME, "c", "b"), counts(found.frame, "c", "b")
     assert sum(abs(made.get(key, 0) - true.get(key, 0)) for key in true | made) > len(ROWS) // 10
 
@@ -66,19 +66,19 @@ def test_what_chooses_by_the_opposite_errors_is_noticed(monkeypatch):
     ids=["one", "joint", "disjoint", "nested"],
 )
 def test_exact_totals_hold_to_the_last_row(totals, few_sweeps):
-    found = dp.rows(released(spend="0.01", invariants=totals))
+    found = dp.fit_rows(released(spend="0.01", invariants=totals))
     for part in totals.parts:
         assert counts(found.frame, *part.columns) == counts(FRAME, *part.columns)
 
 
 def test_rows_that_are_not_public_in_number_are_about_as_many(few_sweeps):
-    found = dp.rows(released(neighbours=dp.AddRemove(), spend="100"))
+    found = dp.fit_rows(released(neighbours=dp.AddRemove(), spend="100"))
     assert abs(len(found.frame) - len(ROWS)) <= 3
 
 
 def test_everybody_gets_the_same_rows_and_another_release_gives_others(few_sweeps):
     release = released(spend="1/2")
-    first, again, other = dp.rows(release), dp.rows(release), dp.rows(released(spend="1/2"))
+    first, again, other = dp.fit_rows(release), dp.fit_rows(release), dp.fit_rows(released(spend="1/2"))
     assert first.frame.equals(again.frame)
     assert not first.frame.equals(other.frame)
 
@@ -100,7 +100,7 @@ MADE = Targets(
 
 def fitted(targets=MADE, digest="digest"):
     words = words_of(digest)
-    return fit_rows(targets, start_rows(targets, words), words, lambda done, every: None)
+    return sweep_rows(targets, start_rows(targets, words), words, lambda done, every: None)
 
 
 def test_the_rows_of_a_digest_are_those_that_they_have_always_been():
@@ -193,7 +193,7 @@ REFUSED = {
 @pytest.mark.parametrize("rule", REFUSED)
 def test_releases_without_such_tables_are_refused(rule):
     with pytest.raises(dp.ArgumentError, match=rule):
-        dp.rows(released(REFUSED[rule]))
+        dp.fit_rows(released(REFUSED[rule]))
 
 
 BESIDE = {
@@ -207,7 +207,7 @@ BESIDE = {
 def test_facts_that_rows_cannot_keep_are_refused(rule):
     release = released(invariants=BESIDE[rule])
     with pytest.raises(dp.ArgumentError, match=rule):
-        dp.rows(release)
+        dp.fit_rows(release)
 
 
 def test_the_command_writes_the_same_file_twice(tmp_path, few_sweeps):
@@ -217,10 +217,10 @@ def test_the_command_writes_the_same_file_twice(tmp_path, few_sweeps):
         shown = run("rows", str(tmp_path / "all"), "--out", str(tmp_path / name), "--json")
         assert shown.exit_code == 0, shown.stderr
     assert (tmp_path / "rows.csv").read_bytes() == (tmp_path / "again.csv").read_bytes()
-    assert pl.read_parquet(tmp_path / "rows.parquet").equals(dp.rows(release).frame)
+    assert pl.read_parquet(tmp_path / "rows.parquet").equals(dp.fit_rows(release).frame)
     facts = json.loads(shown.stdout)
     assert facts["digest"] == release.digest
-    assert sum(one["cells"] for one in facts["tables"]) == sum(dp.rows(release).check()["cells"])
+    assert sum(one["cells"] for one in facts["tables"]) == sum(dp.fit_rows(release).check()["cells"])
 
 
 def test_the_command_refuses_other_files_before_it_begins(tmp_path):
