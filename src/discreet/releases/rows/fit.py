@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, localcontext
+from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import pairwise
 from math import prod
@@ -94,9 +94,9 @@ def sweep_rows(targets: Targets, start: Integers, words: Words, tell: Callable[[
 
 def _exponentials() -> Integers:
     """floor(2^24 e^(-k/512)), k = 0 … 8704."""
-    with localcontext() as context:
-        context.prec = 50
-        return np.array([int((Decimal(-k) / _STEPS).exp() * (1 << _WEIGHT)) for k in range(_LAST + 1)], dtype=np.int64)
+    context = Context(prec=50)
+    powers = (context.exp(context.divide(Decimal(-k), _STEPS)) for k in range(_LAST + 1))
+    return np.array([int(context.multiply(one, 1 << _WEIGHT)) for one in powers], dtype=np.int64)
 
 
 def _chunks(order: Integers, many: int) -> Iterator[Integers]:
