@@ -91,6 +91,12 @@ def test_a_floor_raises_the_threshold_by_the_others() -> None:
     assert floor.delta == plain.delta
 
 
+def test_noise_far_below_the_weight_of_one_person_has_a_threshold_at_once() -> None:
+    found = made(Fraction(1, 10**10), Fraction(1, 10**6))
+    assert found.least < 2 * UNIT
+    assert chance_of_own(found.law, 2 * UNIT) == Fraction(1, 2**1000)
+
+
 def test_a_threshold_within_the_weight_of_one_person_is_refused() -> None:
     with pytest.raises(InternalError):
         Threshold(Fraction(UNIT), UNIT, 1)

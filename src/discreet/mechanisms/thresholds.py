@@ -24,6 +24,10 @@ from discreet.noise.single.laws import RoundedGaussian, smallest
 __all__ = ["Threshold", "chance_of_own", "threshold_for"]
 
 
+_LEAST = Fraction(1, 2**1000)
+"""Stands for every smaller chance, of which the exact one would have millions of digits where a spend is very large."""
+
+
 @dataclass(frozen=True, slots=True)
 class Threshold:
     """One round: a key is found where its weight with noise is at least `least`.
@@ -115,4 +119,5 @@ def _chance(law: RoundedGaussian, gap: int, of: int, keys: int) -> Fraction:
         single = law.tail_ball(gap - key_weight(of) - 1) / 2  # P(Z ≥ k) = P(|Z| > k − 1)/2 for k ≥ 1
         return -((-single).log1p() * keys).expm1()
 
-    return upper_rational(enclose(one_of_them))
+    found = enclose(one_of_them)
+    return _LEAST if found < float(_LEAST) else upper_rational(found)
