@@ -86,7 +86,7 @@ def test_all_intervals_of_a_release_hold_together(spend, neighbours):
     budget = type(spend)(1000)
     with session(neighbours, budget=budget) as one:
         # No group is null, hence empty: an empty one has no mean and no quantile that could be missed.
-        table = one.table.impute({"g": dp.Weights({"a": 1}), "h": dp.Weights({True: 1})})
+        table = one.table.impute({"g": dp.Weights({"a": 1, "b": 1}), "h": dp.Weights({True: 1, False: 1})})
         request = table.group_by("g", "h").agg(*EVERY)
         missed, intervals = misses(one, request.simultaneous(), spend, 60)
         assert intervals == 16 * 13

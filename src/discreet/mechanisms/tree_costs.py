@@ -1,7 +1,7 @@
 """What a change of rows costs in effects that are measured in the areas of every level of a tree.
 
 With precision t in the effect a of level l, two rows cost most for some level from which on their areas differ and some set
-of columns in which they differ; both are found (docs/proofs/areas.md, "What it costs").
+of columns in which they differ; both are found (docs/proofs/areas.md, K4).
 """
 
 from __future__ import annotations

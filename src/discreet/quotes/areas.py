@@ -1,7 +1,7 @@
 """The effects of trees of areas in a request: what a change of rows does to all of them together.
 
 Each effect of each level is a query with its own noise. What those of one tree cost together is the largest sum over the
-changes of one row, found exactly (docs/proofs/areas.md, "What it costs"). Effects of several trees cost at most the sum.
+changes of one row, found exactly (docs/proofs/areas.md, K4). Effects of several trees cost at most the sum.
 """
 
 from __future__ import annotations

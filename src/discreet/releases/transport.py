@@ -3,7 +3,7 @@
 A table with given sums of its rows and columns is a transportation problem: wherever the sums agree there is a table of
 non-negative real numbers, and a rounding of it up or down with the same sums, because the vertices of such a polytope are
 whole (Birkhoff and von Neumann; Ford and Fulkerson, Flows in Networks, 1962). So whole numbers are found by augmenting paths
-and never by a search (docs/proofs/areas.md, "The view").
+and never by a search (docs/proofs/areas.md, K5).
 """
 
 from __future__ import annotations

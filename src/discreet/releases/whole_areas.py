@@ -2,7 +2,7 @@
 
 Areas are divided from the widest on, and the tables of an area from the coarsest on. Every division has given sums of the
 areas and of the cells, so it is a transportation problem, and whole numbers for it exist and are found by a flow
-(docs/proofs/areas.md, "The view").
+(docs/proofs/areas.md, K5).
 """
 
 from __future__ import annotations

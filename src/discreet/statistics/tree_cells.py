@@ -1,6 +1,6 @@
 """Tables of all levels of a tree, put together from the noisy answers of the effects of each level.
 
-A function of public integers. Proof: docs/proofs/areas.md, "Counts of all levels".
+A function of public integers. Proof: docs/proofs/areas.md, K4.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How levels and effects divide what is spent on the tables of all levels: the variance of each table is a closed form.
 
 The areas are known in public, so the variance of the least-squares estimate of every table is too, before anything is
-measured. Floats choose the shares here; what they cost is worked out exactly elsewhere (docs/proofs/areas.md, "Shares").
+measured. Floats choose the shares here; what they cost is worked out exactly elsewhere (docs/proofs/areas.md, K4).
 """
 
 from __future__ import annotations

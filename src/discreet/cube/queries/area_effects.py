@@ -1,4 +1,4 @@
-"""Effects of tables of counts within each area of one level of a tree (docs/proofs/areas.md, "Counts of all levels")."""
+"""Effects of tables of counts within each area of one level of a tree (docs/proofs/areas.md, K4)."""
 
 from __future__ import annotations
 
