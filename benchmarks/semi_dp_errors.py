@@ -158,7 +158,7 @@ def quoted(case: Case, spend: Spend) -> Quote:
     """The quote of a session whose totals are published."""
     categories = {name: dp.Category([str(level) for level in range(1, size + 1)]) for name, size in case.columns.items()}
     known = case.invariants.columns
-    summed = {"age": AGE} if "age" in known else {}
+    summed = {"age": AGE} if "age" in known and "age" not in categories else {}
     schema = dp.Schema({**categories, **summed, "wage": dp.Number(0, 100_000, 100)})
     counts = np.zeros(shape_of(known, schema), dtype=np.int64)
     counts[(slice(-1),) * len(known)] = GROUP_ROWS
