@@ -28,6 +28,7 @@ from discreet.totals.exact_totals import exact_totals_of
 from discreet.totals.published import totals_of_counts
 
 from . import literal_rows
+from .changed_tables import farthest
 
 pytestmark = pytest.mark.one_in(2)  # the others run with make test-slow
 
@@ -78,19 +79,7 @@ def scaled(quoted, tree):
 
 def worst(quoted, tree="two levels", keeps=lambda _row: (), changed=1, rows=ROWS):
     """The largest μ² between two tables of so many rows that keep the totals and differ in at most `changed` rows."""
-    kinds = list(records(tree))
-    gram = scaled(quoted, tree) @ scaled(quoted, tree).T
-    tables = [np.bincount(one, minlength=len(kinds)) for one in combinations_with_replacement(range(len(kinds)), rows)]
-    counts = np.array(tables)
-    names = [keeps(row) for row in kinds]
-    labels = sorted({label for one in names for label in one}, key=repr)
-    totals = counts @ np.array([[label in one for label in labels] for one in names], dtype=int).reshape(len(kinds), -1)
-    most = 0.0
-    for own, mine in zip(counts, totals, strict=True):
-        moved = counts[(totals == mine).all(axis=1)] - own
-        moved = moved[np.abs(moved).sum(axis=1) <= 2 * changed]
-        most = max(most, float(np.einsum("ti,ij,tj->t", moved, gram, moved).max()))
-    return most
+    return farthest(scaled(quoted, tree), [keeps(row) for row in records(tree)], changed=changed, rows=rows)
 
 
 def appearing(quoted, tree="two levels"):

@@ -7,7 +7,7 @@ steps. So nothing of the library says what a row does.
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations_with_replacement, product
+from itertools import product
 
 import numpy as np
 import pytest
@@ -26,6 +26,7 @@ from discreet.releases.evaluate import noisy_answers
 from discreet.totals.exact_totals import exact_totals_of
 
 from . import literal_rows
+from .changed_tables import farthest
 
 pytestmark = pytest.mark.one_in(2)  # the others run with make test-slow
 
@@ -59,18 +60,7 @@ def scaled(quoted):
 
 def worst(quoted, keeps=lambda _row: (), changed=1, rows=ROWS):
     """The largest μ² between two tables of so many rows that keep the totals and differ in at most `changed` rows."""
-    kinds = records()
-    at = scaled(quoted)
-    tables = [np.bincount(one, minlength=len(kinds)) for one in combinations_with_replacement(range(len(kinds)), rows)]
-    counts = np.array(tables)
-    names = [keeps(row) for row in kinds]
-    labels = sorted({label for one in names for label in one}, key=repr)
-    totals = counts @ np.array([[label in one for label in labels] for one in names], dtype=int).reshape(len(kinds), -1)
-    most = 0.0
-    for own, mine in zip(counts, totals, strict=True):
-        near = (np.abs(counts - own).sum(axis=1) <= 2 * changed) & (totals == mine).all(axis=1)
-        most = max(most, float((((counts[near] - own) @ at) ** 2).sum(axis=1).max()))
-    return most
+    return farthest(scaled(quoted), [keeps(row) for row in records()], changed=changed, rows=rows)
 
 
 def appearing(quoted):

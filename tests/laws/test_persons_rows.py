@@ -25,16 +25,10 @@ from discreet.plan.plan import Plan
 from discreet.quotes.allocate import quote
 from discreet.releases.evaluate import run_scans
 
+from .visits import HEADER, TABLE
+
 Row = tuple[object, str | None, object]
 
-SHOPS = ("a", "b")
-SCHEMA = dp.Schema(visitor=dp.Identifier(), shop=dp.Category(SHOPS), amount=dp.Number(-2, 2))
-TABLE = dp.Table(SCHEMA, dp.AddRemove(person="visitor"))
-HEADER = {
-    "visitor": ColumnType("integer", "BIGINT"),
-    "shop": ColumnType("text", "VARCHAR"),
-    "amount": ColumnType("integer", "BIGINT"),
-}
 MADE: dict[str, Any] = {
     "visits": dp.rows(0, 2),
     "spent": dp.total("amount", -1, 3),

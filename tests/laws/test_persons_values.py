@@ -28,17 +28,11 @@ from discreet.quotes.allocate import quote
 from discreet.quotes.quote import Quote
 from discreet.releases.evaluate import exact_answers, run_scans
 
+from .visits import HEADER, SHOPS, TABLE
+
 Row = tuple[object, str, object]
 Bounds = tuple[int, int]
 
-SHOPS = ("a", "b")
-SCHEMA = dp.Schema(visitor=dp.Identifier(), shop=dp.Category(SHOPS), amount=dp.Number(-2, 2))
-TABLE = dp.Table(SCHEMA, dp.AddRemove(person="visitor"))
-HEADER = {
-    "visitor": ColumnType("integer", "BIGINT"),
-    "shop": ColumnType("text", "VARCHAR"),
-    "amount": ColumnType("integer", "BIGINT"),
-}
 KINDS: list[Row] = [*product((None, 1, 2), SHOPS, (None, -2, 1, 2))]
 TABLES = [table for size in range(3) for table in combinations_with_replacement(KINDS, size)]
 THREE = [*combinations_with_replacement(KINDS, 3)]

@@ -11,7 +11,7 @@ from discreet.cli.exits import exits
 from discreet.cli.options import AsJson, FolderArgument
 from discreet.cli.output import Answer, Spinner, write
 from discreet.errors import ArgumentError
-from discreet.exact.given_paths import require_path
+from discreet.exact.given_paths import require_path, stands
 
 __all__ = ["rows"]
 
@@ -35,7 +35,7 @@ def _answer(folder: Path, out: Path) -> Answer:
     from discreet.releases.rows import fit_rows
     from discreet.releases.rows.result import check_suffix
 
-    if not (folder / "release.json").exists():
+    if not stands(folder / "release.json", "rows"):
         raise ArgumentError(f"rows '{folder}': no release.json there; give the folder of one release")
     check_suffix(out)
     with Spinner("fitting rows") as spinner:

@@ -38,6 +38,7 @@ __all__ = [
     "columns_of",
     "cubes_of",
     "kinds_accepted",
+    "require_column",
     "rows_of",
     "snapshot_before",
     "totals_of_persons",
@@ -209,11 +210,7 @@ def check_person(engine: Engine, person: str | None, shown: str) -> None:
             "a Parquet file, or pass them as an Arrow table or a frame"
         )
     header = engine.header
-    if person not in header:
-        raise SourceError(
-            f"column '{person}': declared in the schema, but not in {shown}, where names are compared exactly"
-            f"{did_you_mean(person, header)}"
-        )
+    require_column(header, person, shown)
     # Moments that a driver gives as days would make one person of all that share a day.
     if header[person].kind not in _IDENTIFIERS or "TIMESTAMP" in header[person].shown.upper():
         raise SourceError(
@@ -274,6 +271,15 @@ def kinds_accepted(column: Column) -> tuple[str, ...]:
     return ("integer", "decimal", "float", "text", "any")
 
 
+def require_column(header: Header, name: str, source: str) -> None:
+    """Raises SourceError for a declared column that the source does not have."""
+    if name not in header:
+        raise SourceError(
+            f"column '{name}': declared in the schema, but not in {source}, where names are compared exactly"
+            f"{did_you_mean(name, header)}"
+        )
+
+
 def check_header(header: Header, schema: Schema, source: str) -> None:
     """Checks that every declared column exists, with a type that can hold it.
 
@@ -281,11 +287,7 @@ def check_header(header: Header, schema: Schema, source: str) -> None:
         SourceError: a declared column is missing, or its type cannot hold what the schema declares.
     """
     for name, column in schema.columns.items():
-        if name not in header:
-            raise SourceError(
-                f"column '{name}': declared in the schema, but not in {source}, where names are compared exactly"
-                f"{did_you_mean(name, header)}"
-            )
+        require_column(header, name, source)
         accepted = kinds_accepted(column)
         if header[name].kind not in accepted:
             declared = type(column).__name__

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from discreet.cube.cube import Cube
 from discreet.cube.keys import KeyScan
 from discreet.cube.persons import PersonScan
-from discreet.engines.base import Engine
-from discreet.errors import InternalError, SourceError, did_you_mean
+from discreet.engines.base import Engine, require_column
+from discreet.errors import InternalError, SourceError
 
 __all__ = ["KeyTable", "Keyed", "Places", "check_text_column", "keys_kept"]
 
@@ -86,11 +86,7 @@ def check_text_column(engine: Engine, name: str, shown: str) -> None:
             "Parquet file, or pass them as an Arrow table or a frame"
         )
     header = engine.header
-    if name not in header:
-        raise SourceError(
-            f"column '{name}': declared in the schema, but not in {shown}, where names are compared exactly"
-            f"{did_you_mean(name, header)}"
-        )
+    require_column(header, name, shown)
     if header[name].kind != "text":
         raise SourceError(
             f"column '{name}': {shown} holds {header[name].shown}, and a Text is read from a column of texts; cast the "

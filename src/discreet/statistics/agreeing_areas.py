@@ -37,7 +37,7 @@ from discreet.statistics.base import (
     groupings_of,
 )
 from discreet.statistics.common import NoColumn, check_weight, title
-from discreet.statistics.count_tables import group_facts
+from discreet.statistics.count_tables import cells_of_tables, group_facts, refuse_grouped, refuse_twice
 from discreet.statistics.counted import ADD_UP, APART, PUBLISHED
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.levels import Declared, areas_there, check_chain, groups_there, levels_of, tree_of
@@ -110,14 +110,15 @@ class LevelTables:
         self, one: Statistic, check: Callable[[str | Bins | Group], Group], facts: TableFacts, *, grouped: bool
     ) -> Statistic:
         if grouped:
-            raise PlanError("agreeing_areas(): names its own groups; ask for it with table.agg(…), without group_by")
+            refuse_grouped(one)
         kind = _kind_of(one)
         levels = levels_of(kind.levels, facts)
         areas = [check(level) for level in levels]
         check_chain(levels, facts)
         by = tuple(tuple(check(column) for column in grouping) for grouping in kind.by)
         for groups in by:
-            _check_groups(groups, facts)
+            refuse_twice(one, groups)
+            _check_complete(groups, facts)
         if len(set(by)) < len(by):
             raise PlanError("agreeing_areas(): by must name different lists of columns; one of them is given twice")
         tables = tuple((*area, *groups) for groups in by for area in ((), *((one,) for one in areas)))
@@ -134,15 +135,13 @@ class LevelTables:
         return {"levels": list(kind.levels), "by": by, "tables": tables}
 
     def places(self, one: Statistic, facts: TableFacts) -> int:
-        return sum(prod(len(group_labels(group, facts)) for group in groups) for groups in self.groupings(one))
+        return cells_of_tables(self.groupings(one), facts)
 
     def advice(self, one: Statistic, room: Room) -> str:
         return f"take fewer levels or groups, at most {room.most} in all its tables"
 
 
-def _check_groups(groups: Sequence[Group], facts: TableFacts) -> None:
-    if len({group.column for group in groups}) < len(groups):
-        raise PlanError("agreeing_areas(): a grouping names a column twice")
+def _check_complete(groups: Sequence[Group], facts: TableFacts) -> None:
     for group in groups:
         if not is_complete(group, facts):
             raise PlanError(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,8 +53,11 @@ __all__ = [
     "OwnTables",
     "Tables",
     "TablesRecipe",
+    "cells_of_tables",
     "given_groupings",
     "group_facts",
+    "refuse_grouped",
+    "refuse_twice",
     "tables",
     "tables_apart",
     "tables_recipe",
@@ -106,12 +109,11 @@ class OwnTables:
         self, one: Statistic, check: Callable[[str | Bins | Group], Group], facts: TableFacts, *, grouped: bool
     ) -> Statistic:
         if grouped:
-            raise PlanError(f"{one.kind.word}(): names its own groups; ask for it with table.agg(…), without group_by")
+            refuse_grouped(one)
         found = []
         for grouping in _tables_of(one):
             groups = tuple(map(check, grouping))
-            if len({group.column for group in groups}) < len(groups):
-                raise PlanError(f"{one.kind.word}(): a grouping names a column twice")
+            refuse_twice(one, groups)
             found.append(groups)
         if len(set(found)) < len(found):
             raise PlanError(f"{one.kind.word}(): must name different lists of columns; one of them is given twice")
@@ -125,10 +127,26 @@ class OwnTables:
         return {"tables": [[group_facts(group) for group in grouping] for grouping in _tables_of(one)]}
 
     def places(self, one: Statistic, facts: TableFacts) -> int:
-        return sum(prod(len(group_labels(group, facts)) for group in groups) for groups in self.groupings(one))
+        return cells_of_tables(self.groupings(one), facts)
 
     def advice(self, one: Statistic, room: Room) -> str:
         return f"take fewer groups, at most {room.most} in all its tables"
+
+
+def refuse_grouped(one: Statistic) -> NoReturn:
+    """Raises PlanError: a statistic that names its own groups is asked in groups."""
+    raise PlanError(f"{one.kind.word}(): names its own groups; ask for it with table.agg(…), without group_by")
+
+
+def refuse_twice(one: Statistic, groups: Sequence[Group]) -> None:
+    """Raises PlanError where a grouping names a column twice."""
+    if len({group.column for group in groups}) < len(groups):
+        raise PlanError(f"{one.kind.word}(): a grouping names a column twice")
+
+
+def cells_of_tables(groupings: Sequence[Sequence[Group]], facts: TableFacts) -> int:
+    """The number of cells of all tables together."""
+    return sum(prod(len(group_labels(group, facts)) for group in groups) for groups in groupings)
 
 
 def _tables_of(one: Statistic) -> tuple[tuple[str | Bins | Group, ...], ...]:

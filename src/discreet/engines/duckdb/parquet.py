@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from discreet.cube.cube import Cube
 from discreet.cube.keys import KeyScan
@@ -118,12 +118,8 @@ class _ParquetEngine:
         return not self._partitions.names  # values that come from the names of folders are joined to cubes of rows
 
     def add_persons(self, scan: PersonReading) -> Cube:
-        columns = list(scan.columns)
-        apart = [name for name in columns if self._header.get(name) is _MILLISECONDS]
-        statement = add_persons_sql(PARQUET, self._table(columns, apart), self.header, scan)
-        with self._database.cursor() as cursor:
-            if apart:
-                cursor.register(_DAYS, days_of(self._paths, apart))
+        with self._reading(list(scan.columns)) as (cursor, table):
+            statement = add_persons_sql(PARQUET, table, self.header, scan)
             return answer_cube(cursor.execute(statement).fetchnumpy(), scan)
 
     def can_keep_keys(self) -> bool:
@@ -131,39 +127,34 @@ class _ParquetEngine:
 
     @contextmanager
     def open_keys(self, scan: KeyScan) -> Iterator[KeyTable]:
-        columns = list(scan.columns)
-        apart = [name for name in columns if self._header.get(name) is _MILLISECONDS]
-        statement = key_rows_sql(PARQUET, self._table(columns, apart), self.header, scan)
-        with self._database.cursor() as cursor:
-            if apart:
-                cursor.register(_DAYS, days_of(self._paths, apart))
-            with keys_of_statement(cursor, statement, scan) as table:
-                yield table
+        with self._reading(list(scan.columns)) as (cursor, table):
+            statement = key_rows_sql(PARQUET, table, self.header, scan)
+            with keys_of_statement(cursor, statement, scan) as keys:
+                yield keys
 
     def _count(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))
-        read = read_by(self._chosen, wanted)
-        apart = [name for name in read if self._header.get(name) is _MILLISECONDS]
         header = {_FILE: _PLACE, **self.header}
-        table = table_of(self._chosen, wanted, self._table(read, apart))
-        statement = aggregate_sql(PARQUET, table, header, axes, moments)
-        with self._database.cursor() as cursor:
-            if apart:
-                cursor.register(_DAYS, days_of(self._paths, apart))
+        with self._reading(read_by(self._chosen, wanted)) as (cursor, read):
+            statement = aggregate_sql(PARQUET, table_of(self._chosen, wanted, read), header, axes, moments)
             return cube_of(cursor.execute(statement).fetchnumpy(), axes, moments)
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
         header, folders = {_FILE: _PLACE, **self.header}, self._partitions
         for name in names:
-            read = read_by(self._chosen, [name])
-            apart = [one for one in read if self._header.get(one) is _MILLISECONDS]
             asked = _FILE if self._chosen is None and name in folders.names else name
-            with self._database.cursor() as cursor:
-                if apart:
-                    cursor.register(_DAYS, days_of(self._paths, apart))
-                table = table_of(self._chosen, [asked], self._table(read, apart))
-                for _, some in cells_of(cursor, table, header, [asked]):
+            with self._reading(read_by(self._chosen, [name])) as (cursor, read):
+                for _, some in cells_of(cursor, table_of(self._chosen, [asked], read), header, [asked]):
                     yield name, some if asked == name else folders.cells(name, some)
+
+    @contextmanager
+    def _reading(self, wanted: Sequence[str]) -> Iterator[tuple[Any, str]]:
+        """A cursor, and the table of these columns for it: milliseconds are read apart, as days."""
+        apart = [name for name in wanted if self._header.get(name) is _MILLISECONDS]
+        with self._database.cursor() as cursor:
+            if apart:
+                cursor.register(_DAYS, days_of(self._paths, apart))
+            yield cursor, self._table(wanted, apart)
 
     def _table(self, wanted: Sequence[str], apart: Sequence[str]) -> str:
         if not apart:

@@ -126,9 +126,10 @@ def fit_rows(release: Release, *, tell: Callable[[int, int], None] | None = None
         ArgumentError: a release without agreeing tables, or with facts that rows cannot be fitted to yet: overlapping lists
             of totals, totals of some groups alone, areas and derived columns.
     """
-    targets, words = targets_of(release), words_of(release.digest)
+    document = release.document  # a copy each time
+    targets, words = targets_of(document), words_of(document["digest"])
     found = sweep_rows(targets, start_rows(targets, words), words, tell or _tell_nobody)
-    return Rows(_frame(targets, found), release.digest, tuple(_compare(release, found)))
+    return Rows(_frame(targets, found), document["digest"], tuple(_compare(document, found)))
 
 
 def _tell_nobody(_done: int, _every: int) -> None:
@@ -145,9 +146,9 @@ def _frame(targets: Targets, levels: NDArray[np.int64]) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _compare(release: Release, levels: NDArray[np.int64]) -> Iterator[Compared]:
-    (block,) = blocks_of(release.document)
-    for table, frame in zip(block["tables"], frames_of(block, release.document), strict=True):
+def _compare(document: Mapping[str, Any], levels: NDArray[np.int64]) -> Iterator[Compared]:
+    (block,) = blocks_of(document)
+    for table, frame in zip(block["tables"], frames_of(block, document), strict=True):
         yield _compare_one([block["axes"][axis] for axis in table], table, frame, levels)
 
 

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from discreet.errors import ArgumentError, InternalError
 from discreet.mechanisms.effects import Axes, Effects
 from discreet.noise.single.laws import DiscreteLaplace, Law, RoundedGaussian
-from discreet.releases.document import Release
 from discreet.releases.measured import blocks_of, read_block
 from discreet.statistics.effects import MeasuredEffect, cells_of, parts_of
 
@@ -85,14 +84,13 @@ class Targets:
         return tuple(len(axis.labels) for axis in self.axes)
 
 
-def targets_of(release: Release) -> Targets:
-    """What the agreeing tables of a release and its exact totals say.
+def targets_of(document: Mapping[str, Any]) -> Targets:
+    """What the agreeing tables in the document of a release and its exact totals say.
 
     Raises:
         ArgumentError: it has none, or several statistics of them, or publishes what rows cannot be fitted to yet; the
             message says what.
     """
-    document = release.document
     blocks = blocks_of(document)
     if len(blocks) != 1:
         many = "several statistics of them" if blocks else "none"
@@ -107,12 +105,13 @@ def targets_of(release: Release) -> Targets:
     effects, measured = read_block(block, document["noise"])
     tables = [tuple(table) for table in block["tables"]]
     totals = _totals_of(document, axes)
-    singles = _counts(effects, [(axis,) for axis in range(len(axes))], measured)
-    counts = _counts(effects, tables, measured)
+    alone: list[Axes] = [(axis,) for axis in range(len(axes))]
+    whole, *counts = _counts(effects, [(), *alone, *tables], measured)
+    singles, counts = counts[: len(alone)], counts[len(alone) :]
     weights, unit = _weights(effects, tables, measured)
     return Targets(
         axes,
-        _rows(effects, measured),
+        _rows(int(whole)),
         tuple(Target(*one) for one in zip(tables, counts, weights, strict=True)),
         totals,
         tuple(singles),
@@ -139,10 +138,9 @@ def _refuse_related(axes: Sequence[Axis], document: Mapping[str, Any]) -> None:
             )
 
 
-def _rows(effects: Effects, measured: Mapping[Axes, MeasuredEffect]) -> int:
-    """The number of rows that the document says, or the integer next to its estimate."""
-    (whole,) = _counts(effects, [()], measured)
-    return max(0, (2 * int(whole) + PARTS) // (2 * PARTS))
+def _rows(whole: int) -> int:
+    """The number of rows that the document says, or the integer next to its estimate, from the target for all rows."""
+    return max(0, (2 * whole + PARTS) // (2 * PARTS))
 
 
 def _counts(effects: Effects, tables: Sequence[Axes], measured: Mapping[Axes, MeasuredEffect]) -> list[NDArray[np.int64]]:

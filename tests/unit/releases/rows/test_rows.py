@@ -178,8 +178,8 @@ def test_columns_of_many_levels_have_weights_that_fit():
 
 def test_a_table_counts_for_what_its_own_effect_adds():
     """For one table and its margin: the margin has a weight of its own only where its noise is less than the table says."""
-    targets = targets_of(released(dp.agreeing_tables(["a", "b"], ["a"]), spend="1"))
-    alone = targets_of(released(dp.agreeing_tables(["a", "b"]), spend="1"))
+    targets = targets_of(released(dp.agreeing_tables(["a", "b"], ["a"]), spend="1").document)
+    alone = targets_of(released(dp.agreeing_tables(["a", "b"]), spend="1").document)
     assert [one.weight for one in alone.tables] == [4095]
     assert max(one.weight for one in targets.tables) == 4095
 
