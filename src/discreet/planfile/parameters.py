@@ -32,9 +32,16 @@ _PLACES = (
     ("release", None, "name"),
     ("release", None, "title"),
     ("release", None, "where"),
+    ("release", None, "window"),
+    ("derive", None, "release"),
+    *(("derive", None, operand, "release") for operand in ("ratio", "under", "change", "since")),
+    ("derive", None, "combine", None, "release"),
+    ("test", None, "release"),
 )
 """The keys at which, or below which, a parameter may stand; None is any position of a list."""
-_SHOWN_PLACES = "dataset, source and rows of [data], and in name, title and where of a release"
+_SHOWN_PLACES = (
+    "dataset, source and rows of [data], in name, title, where and window of a release, and where a release is named"
+)
 
 
 @dataclass(frozen=True, slots=True)

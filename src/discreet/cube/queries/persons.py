@@ -14,7 +14,7 @@ from discreet.cube.queries.base import Changed, Row
 from discreet.cube.scans import Scan
 from discreet.cube.weights import Weighting, norms_of, unit_of
 from discreet.domain.steps import TableFacts
-from discreet.exact.figures import number
+from discreet.exact.figures import number, plural
 
 __all__ = ["PersonQuery", "PersonTotal", "PersonValues", "PersonsKnown", "Weighed"]
 
@@ -42,8 +42,9 @@ class Weighed:
         """What is counted so, in words."""
         if self.unit == 1:
             return counted
+        groups = f"{number(self.groups)} {plural('group', self.groups)}"
         return (
-            f"{counted}, each person fully in up to {number(self.groups)} groups, with bounded {self.weighting} of weights, "
+            f"{counted}, each person fully in up to {groups}, with bounded {self.weighting} of weights, "
             f"in units of 1/{number(self.unit)}"
         )
 
