@@ -16,6 +16,7 @@ left out: they add no randomness), and compares what it can distinguish with the
   of the plan
 * `choosing`: Runs of choices of quantiles, one by one and jointly: what their outputs tell of two tables
 * `claims`: The claim of a quote: the profile δ(ε) of the declared mechanism, for one person of the original data
+* `distances`: How far apart answers are, in the measure of their noise, and the pairs that are the furthest
 * `draws`: The kernel under test, run a great many times: many runs are one call, for as many copies of the cells of a
   request
 * `engines`: The suite that tries an engine: the same rows through it and through the reference
@@ -25,6 +26,7 @@ left out: they add no randomness), and compares what it can distinguish with the
 * `interval_law`: The law of chosen intervals from its definition, for a few codes
 * `pairs`: Data sets to tell apart: neighbours, or semi-adjacent tables under exact totals, whose answers lie far
   apart
+* `persons`: Tables of persons to distinguish: one without and one with all rows of a canary
 * `statistics`: One number for each output, large where the first data set is the more likely one
 * `tables`: Tiny tables: rows of codes with multiplicities, their cubes, and rows worth trying
 """

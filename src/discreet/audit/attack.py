@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.audit.bounds import Event, above, below, best_events, count_reached, thresholds
 from discreet.audit.draws import NOTHING, Drawer, Kernel, Randomness, drawer, prepare_audit, window_of
-from discreet.audit.pairs import Pair
 from discreet.audit.statistics import Statistic, constant_statistics, drawn_statistics
-from discreet.audit.tables import cubes_of
 from discreet.cube.cube import Cube
 from discreet.noise.bits import Bits
+from discreet.plan.plan import Plan
 from discreet.quotes.quote import Quote
 
-__all__ = ["SLOWER", "Aim", "Found", "find_best", "run_attack"]
+__all__ = ["SLOWER", "Aim", "Compared", "Found", "find_best", "run_attack"]
 
 SLOWER = 100
 """By how much fewer runs there are where each one draws a table anew, or a noise that cannot be drawn many at a time."""
@@ -31,6 +30,21 @@ _TIED = 10
 """The factor by which a number that is drawn on a lattice takes longer."""
 
 _Floats = NDArray[np.float64]
+
+
+class Compared(Protocol):
+    """Two tables that the guarantee compares: `audit.pairs.Pair` of rows, or `audit.persons.PersonPair`."""
+
+    @property
+    def what(self) -> str:
+        """How they differ, in words."""
+
+    @property
+    def moves(self) -> tuple[NDArray[np.float64], ...] | None:
+        """For each measured query what the second answer has more than the first; None where it is random."""
+
+    def cubes(self, plan: Plan) -> tuple[Sequence[Cube], Sequence[Cube]]:
+        """The cubes that an engine brings for each of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +87,9 @@ class _Side:
     draw: Callable[[], Sequence[NDArray[Any]]]
 
 
-def run_attack(kernel: Kernel, quote: Quote, pair: Pair, aim: Aim, bits: Bits) -> tuple[Found, Found]:
+def run_attack(kernel: Kernel, quote: Quote, pair: Compared, aim: Aim, bits: Bits) -> tuple[Found, Found]:
     """Both directions of a pair: first against second, and second against first."""
-    both = [cubes_of(quote.plan, pair.columns, table) for table in (pair.first, pair.second)]
+    both = pair.cubes(quote.plan)
     sides = [_side(kernel, quote, cubes, bits) for cubes in both]
     constant = all(side.answers is not None for side in sides)
     windows = _windows(quote, pair, sides)
@@ -104,7 +118,7 @@ def _side(kernel: Kernel, quote: Quote, cubes: Sequence[Cube], bits: Bits) -> _S
         return _Side(None, draw)
 
 
-def _windows(quote: Quote, pair: Pair, sides: Sequence[_Side]) -> list[NDArray[np.int64]]:
+def _windows(quote: Quote, pair: Compared, sides: Sequence[_Side]) -> list[NDArray[np.int64]]:
     """The cells of each query to look at: those in which the data sets differ, in every run or in some."""
     windows = []
     several = [side.draw() if side.answers is None else side.answers for side in sides]
@@ -141,7 +155,11 @@ def _until(batches: Iterator[_Floats], wanted: int) -> tuple[_Floats, Iterator[_
 
 
 def _statistics(
-    quote: Quote, pair: Pair, windows: Sequence[NDArray[np.int64]], sides: Sequence[_Side], pilots: tuple[_Floats, _Floats]
+    quote: Quote,
+    pair: Compared,
+    windows: Sequence[NDArray[np.int64]],
+    sides: Sequence[_Side],
+    pilots: tuple[_Floats, _Floats],
 ) -> list[Statistic]:
     widths = [len(window) for window in windows]
     if sides[0].answers is not None and sides[1].answers is not None:

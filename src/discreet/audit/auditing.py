@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import inf
 from typing import Any
 
-from discreet.audit.attack import Aim, Found, run_attack
+from discreet.audit.attack import Aim, Compared, Found, run_attack
 from discreet.audit.canaries import canary_counts
 from discreet.audit.checks import Check, Counted, bound_events, noise_counts
 from discreet.audit.choice_law import choice_counts
@@ -18,7 +18,8 @@ from discreet.audit.claims import Claim, claim_of, grid_of
 from discreet.audit.draws import KERNEL, Kernel
 from discreet.audit.interval_law import interval_counts
 from discreet.audit.pairs import neighbouring_tables
-from discreet.domain.neighbours import is_of_persons, whole_number
+from discreet.audit.persons import canary_pairs
+from discreet.domain.neighbours import whole_number
 from discreet.errors import ArgumentError, PlanError, printed
 from discreet.exact.numbers import Amount, exact, text
 from discreet.invariants import Invariants
@@ -244,10 +245,10 @@ def audit_quote(
     Raises:
         PlanError: nothing of the request can be audited.
     """
-    if is_of_persons(quoted.plan.neighbours.word):
+    if quoted.plan.keys is not None:
         raise PlanError(
-            "audit(): attacks tables of rows, and this request is about all rows of a person; docs/proofs/persons.md "
-            "proves its charge; ask for an audit of a table of rows"
+            "audit(): attacks requests whose groups are public, and these are found in the data; docs/proofs/discovery.md "
+            "proves what is charged; ask for an audit with a public list of groups"
         )
     choices = {number: choice_pairs(kernel, quoted, one) for number, one in enumerate(quoted.measured) if is_choice(one)}
     attacked = [quoted.measured[number] for number, pairs in choices.items() if pairs]
@@ -255,7 +256,7 @@ def audit_quote(
     audited, left_out = _separate_known(quoted, attacked)
     claim = claim_of(quoted, (*audited.measured, *attacked))
     stream = system_bits() if bits is None else bits
-    pairs = neighbouring_tables(kernel, audited, stream) if audited.measured else []
+    pairs = _tables(kernel, audited, stream) if audited.measured else []
     attacks = len(pairs) + sum(min(len(some), MOST_ATTACKS) for some in choices.values())
     if not attacks:
         raise PlanError("no two data sets that the guarantee compares were found; nothing can be audited")
@@ -268,6 +269,12 @@ def audit_quote(
         found += [(pair.what, choice_attack(kernel, quoted, pair, aim, stream)) for pair in telling]
     checks = bound_events(list(_counts(kernel, quoted, audited, runs, stream)), float(error) / 2)
     return _result(quoted, claim, aim, tuple(_attack(what, both, aim) for what, both in found), checks, left_out, error)
+
+
+def _tables(kernel: Kernel, audited: Quote, bits: Bits) -> Sequence[Compared]:
+    if audited.plan.layout.persons is not None:
+        return canary_pairs(kernel, audited)
+    return neighbouring_tables(kernel, audited, bits)
 
 
 def _counts(kernel: Kernel, quoted: Quote, audited: Quote, runs: int, bits: Bits) -> Iterator[Counted]:

@@ -20,6 +20,7 @@ from discreet.audit.draws import Kernel
 from discreet.audit.tables import Table, cubes_of
 from discreet.cube.value_paths import CategoryPath, Path, path_of
 from discreet.domain.codes import NULL
+from discreet.domain.neighbours import AddRemove
 from discreet.domain.steps import ROW_DRAWS, CategoryFacts, Resize, Step, Where, WhereIn, facts_of
 from discreet.errors import DiscreetError
 from discreet.noise.bits import Bits
@@ -164,7 +165,10 @@ def _probe(plan: Plan, column: _Column, small: _Small) -> Quote | None:
     """A request for how often every value of the column is there; None where there is none."""
     steps: list[Step] = [step for step in plan.steps if not isinstance(step, (Where, WhereIn, *ROW_DRAWS))]
     steps += [] if small.resize is None else [small.resize]
-    table = Steps(plan.schema, plan.neighbours.of_size(small.rows), tuple(steps))
+    own = plan.neighbours
+    # Rows that were made of persons are rows here: the law of their copies is the same.
+    neighbours = AddRemove() if own.rows is None else own.of_size(small.rows)
+    table = Steps(plan.schema, neighbours, tuple(steps))
     try:
         if isinstance(column.path, CategoryPath):
             return row_quote(table.group_by(column.name).agg(count()), PureDP(1))

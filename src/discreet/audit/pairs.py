@@ -8,7 +8,7 @@ against a value, and everything that leads out of the lattice on which a noise l
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from math import ceil
@@ -18,14 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from discreet.audit.draws import Kernel, drawer, prepare_audit
+from discreet.audit.distances import distances_of, furthest_of
+from discreet.audit.draws import Kernel, drawer
 from discreet.audit.fitting import fit_table
-from discreet.audit.tables import Row, Table, candidates, columns_of_plan, describe_row, effects, roots_of
+from discreet.audit.tables import Row, Table, candidates, columns_of_plan, cubes_of, describe_row, effects, roots_of
+from discreet.cube.cube import Cube
 from discreet.domain.origins import between, root_of
 from discreet.domain.schema import Schema
 from discreet.errors import InternalError
 from discreet.noise.bits import Bits
-from discreet.plan.plan import resize_of
+from discreet.plan.plan import Plan, resize_of
 from discreet.quotes.quote import Quote
 from discreet.totals.cells import Cell, label_of, shape_of
 from discreet.totals.exact_totals import ExactTotals, alive_cells
@@ -39,7 +41,6 @@ _Effect = tuple[Row, list[NDArray[Any]]]
 
 _MOST_ROWS = 400
 _MOST_BESIDE = {1: 120, 2: 40, 3: 30, 4: 16}
-_MOST_DENSE = 2000
 _MOST_GROUP = 300
 _MOST_SPANNED = 300
 
@@ -62,6 +63,10 @@ class Pair:
     first: Table
     second: Table
     moves: tuple[NDArray[np.float64], ...] | None
+
+    def cubes(self, plan: Plan) -> tuple[Sequence[Cube], Sequence[Cube]]:
+        """The cubes that an engine brings for each table."""
+        return cubes_of(plan, self.columns, self.first), cubes_of(plan, self.columns, self.second)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,7 +108,7 @@ def _changes(kernel: Kernel, quote: Quote, columns: tuple[str, ...]) -> Iterator
     options: list[tuple[tuple[Row, ...], list[NDArray[Any]]]] = [((row,), effect) for row, effect in known]
     if appears:
         options = [((), nothing), *options]
-    spread = _distances(quote, [effect for _, effect in options])
+    spread = distances_of(quote, [effect for _, effect in options])
     if appears:
         allowed = np.zeros(spread.shape[1:], dtype=bool)
         allowed[0] = True
@@ -111,7 +116,7 @@ def _changes(kernel: Kernel, quote: Quote, columns: tuple[str, ...]) -> Iterator
         allowed = np.ones(spread.shape[1:], dtype=bool)
     null = np.array([any(None in row for row in taken) for taken, _ in options])
     resized = resize_of(quote.plan) is not None
-    for one, other in _furthest(spread, allowed, null):
+    for one, other in furthest_of(spread, allowed, null):
         # After a resize a row that appears takes the place of another one: of the one that is furthest from it.
         place = appears + int(spread.sum(axis=0)[other, appears:].argmax()) if resized and appears else one
         (before, _), (_, less), (after, more) = options[one], options[place], options[other]
@@ -127,45 +132,6 @@ def _effects(kernel: Kernel, quote: Quote, columns: tuple[str, ...], rows: list[
     """The rows with what they add to the answers, without those that are imputed."""
     found = effects(kernel, quote, columns, rows)
     return [(row, effect) for row, effect in zip(rows, found, strict=True) if effect is not None]
-
-
-def _distances(quote: Quote, vectors: list[list[NDArray[Any]]]) -> NDArray[np.float64]:
-    """For each measured query the distance of each pair of vectors, in the measure of its noise."""
-    found = []
-    for place, one in enumerate(quote.measured):
-        matrix = _matrix([vector[place] for vector in vectors])
-        squared = prepare_audit(one).squared
-        metric = "sqeuclidean" if squared else "cityblock"
-        found.append(cdist(matrix, matrix, metric) / max(one.law.variance(), 1e-300) ** (1.0 if squared else 0.5))
-    return np.stack(found)
-
-
-def _matrix(vectors: list[NDArray[Any]]) -> NDArray[np.float64]:
-    """The vectors as rows; of long ones only the places where some is not 0."""
-    if len(vectors[0]) <= _MOST_DENSE:
-        return np.stack([vector.astype(np.float64) for vector in vectors])
-    places = np.unique(np.concatenate([np.flatnonzero(vector) for vector in vectors]))
-    places = places if len(places) else np.zeros(1, dtype=np.int64)
-    return np.stack([vector[places].astype(np.float64) for vector in vectors])
-
-
-def _furthest(spread: NDArray[np.float64], allowed: NDArray[np.bool_], null: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Places of the pairs: furthest over all queries, over each of them, and of a null against a value."""
-    found = []
-
-    def take(values: NDArray[np.float64]) -> None:
-        place = int(np.argmax(np.where(allowed, values, -1.0)))
-        one, other = np.unravel_index(place, values.shape)
-        if values[one, other] > 0:
-            found.append((int(one), int(other)))
-
-    together = spread.sum(axis=0)
-    take(together)
-    for each in spread:
-        if not found or each[found[0]] < each[allowed].max():
-            take(each)
-    take(np.where(null[:, None] ^ null[None, :], together, -1.0))
-    return list(dict.fromkeys(found))
 
 
 # With exact totals -----------------------------------------------------------------------------------------------------
@@ -215,7 +181,7 @@ def _aims(
 ) -> Iterator[tuple[str, NDArray[np.float64]]]:
     """The possible gain of an exchange, and the gain of each pair of choices."""
     sums = [_sums(known, chosen) for chosen in members]
-    spread = _distances(quote, sums)
+    spread = distances_of(quote, sums)
     together = spread.sum(axis=0)
     yield "all", together
     for place, each in enumerate(spread):

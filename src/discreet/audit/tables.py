@@ -5,7 +5,7 @@ A row has one code for each column in use, None for null. Codes are what every d
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from discreet.audit.draws import NOTHING, Kernel, Randomness
 from discreet.cube.cube import Cube, empty_cube, join
 from discreet.cube.scans import Scan
+from discreet.cube.value_paths import KeyAxis
 from discreet.domain.columns import Category, Column, Number
 from discreet.domain.neighbours import AddRemove
 from discreet.domain.origins import families, root_of
@@ -28,7 +29,18 @@ from discreet.plan.plan import Plan, used_columns
 from discreet.quotes.quote import Quote
 from discreet.totals.exact_totals import alive_cells
 
-__all__ = ["Row", "Table", "candidates", "columns_of_plan", "cubes_of", "describe_row", "effects", "roots_of"]
+__all__ = [
+    "Row",
+    "Table",
+    "candidates",
+    "codes_to_try",
+    "columns_of_plan",
+    "cubes_of",
+    "describe_row",
+    "effects",
+    "engine_of",
+    "roots_of",
+]
 
 Row = tuple[int | None, ...]
 Table = tuple[tuple[Row, int], ...]
@@ -69,10 +81,17 @@ def cubes_of(plan: Plan, columns: tuple[str, ...], table: Table) -> list[Cube]:
 def _cube_of(part: Scan, plan: Plan, columns: tuple[str, ...], table: Table) -> Cube:
     cubes = [empty_cube(len(part.axes), [moment.path.high - moment.path.low for moment in part.moments])]
     for row, times in table:
-        values = [_value(plan.schema[name], code) for name, code in zip(columns, row, strict=True)]
-        one = ReferenceEngine(dict.fromkeys(columns, _ANY), [values]).aggregate(part.axes, part.moments)
+        one = engine_of(plan, columns, [row], {}).aggregate(part.axes, part.moments)
         cubes.append(Cube(one.keys, one.rows * times, one.nonnull * times, one.sums * times))
     return join(cubes)
+
+
+def engine_of(plan: Plan, columns: tuple[str, ...], rows: Sequence[Row], fixed: Mapping[str, object]) -> ReferenceEngine:
+    """The reference engine on rows of codes, with more columns that have one value in all rows."""
+    header = dict.fromkeys([*columns, *fixed], _ANY)
+    schema = plan.schema
+    values = [[_value(schema[name], code) for name, code in zip(columns, row, strict=True)] for row in rows]
+    return ReferenceEngine(header, [[*row, *fixed.values()] for row in values])
 
 
 def _value(column: Column, code: int | None) -> Any:
@@ -102,7 +121,7 @@ def candidates(quote: Quote, columns: tuple[str, ...], most: int) -> list[Row]:
     size = quote.plan.layout.cells * sum(sum(one.query.widths()) for one in quote.measured)
     most = min(most, max(4, _MOST_NUMBERS // size))  # every row is tried, with all that it adds to
     first = totals_columns(quote)
-    asked = {name: _Asked(name, _codes_of_family(quote.plan, name)) for name in columns} | _find_occurring(quote)
+    asked = {name: _Asked(name, codes) for name, codes in codes_to_try(quote, columns).items()} | _find_occurring(quote)
     while prod(len(one.codes) for one in asked.values()) > most:
         # Columns of the totals are thinned last: exchanges need several of their levels.
         widest = max(asked.values(), key=lambda one: (len(one.codes) > 2, one.name not in first, len(one.codes)))
@@ -110,6 +129,11 @@ def candidates(quote: Quote, columns: tuple[str, ...], most: int) -> list[Row]:
             break
         asked[widest.name] = _Asked(widest.name, widest.codes[:-1])
     return list(product(*(asked[name].codes for name in columns)))[:most]
+
+
+def codes_to_try(quote: Quote, columns: tuple[str, ...]) -> dict[str, tuple[int | None, ...]]:
+    """For each column the codes that tell apart what the request asks, the most telling ones first; None for null."""
+    return {name: _codes_of_family(quote.plan, name) for name in columns}
 
 
 def _find_occurring(quote: Quote) -> dict[str, _Asked]:
@@ -145,7 +169,7 @@ def _codes(plan: Plan, name: str) -> tuple[int | None, ...]:
         others = [code for code in range(size) if code not in facts.kept]
         codes: list[int | None] = [*facts.kept[:1], None, *facts.kept[1:4], *facts.kept[-1:], *others[:1]]
         return tuple(dict.fromkeys(codes))
-    cuts = [cut for part in plan.layout.scans for axis in part.axes if axis.name == name for cut in axis.cuts or ()]
+    cuts = [cut for axis in _axes(plan) if axis.name == name for cut in axis.cuts or ()]
     ranges = [
         code for step in plan.steps if isinstance(step, Where) and step.column == name for code in (step.low, step.high)
     ]
@@ -155,10 +179,19 @@ def _codes(plan: Plan, name: str) -> tuple[int | None, ...]:
     return tuple(dict.fromkeys(code for code in codes if code is None or 0 <= code < size))
 
 
+def _axes(plan: Plan) -> Iterator[KeyAxis]:
+    for part in plan.layout.scans:
+        yield from part.axes
+    if plan.layout.persons is not None:
+        yield from plan.layout.persons.axes
+
+
 def effects(kernel: Kernel, quote: Quote, columns: tuple[str, ...], rows: list[Row]) -> list[list[NDArray[Any]] | None]:
     """The amount that each row alone adds to the answers, before rows are drawn; None where an imputation draws it."""
     steps = tuple(step for step in quote.plan.steps if not isinstance(step, ROW_DRAWS))
-    alone = replace(quote, plan=replace(quote.plan, neighbours=AddRemove(), steps=steps))
+    own = quote.plan.neighbours
+    neighbours = AddRemove() if own.rows is not None else own  # one row alone has another number of rows
+    alone = replace(quote, plan=replace(quote.plan, neighbours=neighbours, steps=steps))
     found: list[list[NDArray[Any]] | None] = []
     for row in rows:
         try:

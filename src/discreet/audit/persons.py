@@ -1,0 +1,102 @@
+"""Tables of persons to distinguish: one without and one with all rows of a canary, a person made to move the answers far.
+
+A person can have any rows, so canaries differ in the number of groups that they are in, below and above the bound, in the
+number of rows in each of them, and in the values of these rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.audit.distances import distances_of, furthest_of
+from discreet.audit.draws import NOTHING, Kernel
+from discreet.audit.tables import Row, codes_to_try, columns_of_plan, describe_row, engine_of
+from discreet.cube.cube import Cube
+from discreet.cube.persons import PersonScan
+from discreet.domain.origins import root_of
+from discreet.errors import InternalError
+from discreet.plan.plan import Plan
+from discreet.quotes.quote import Quote
+from discreet.releases.evaluate import run_scans
+
+__all__ = ["PersonPair", "canary_pairs"]
+
+_MOST_GROUPS = 64
+_MOST_VALUES = 12
+
+_Rows = tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PersonPair:
+    """A table without rows, and one with all rows of one person.
+
+    Args:
+        what: how they differ, in words.
+        columns: what the codes of the rows are of, beside the identifier.
+        rows: of the person.
+        moves: for each measured query what the second answer has more than the first.
+    """
+
+    what: str
+    columns: tuple[str, ...]
+    rows: _Rows
+    moves: tuple[NDArray[np.float64], ...] | None
+
+    def cubes(self, plan: Plan) -> tuple[Sequence[Cube], Sequence[Cube]]:
+        """The cubes that an engine brings for each table."""
+        return _cubes(plan, self.columns, ()), _cubes(plan, self.columns, self.rows)
+
+
+def canary_pairs(kernel: Kernel, quote: Quote) -> list[PersonPair]:
+    """The persons that move all answers together, and each of them, the furthest."""
+    columns = tuple(name for name in columns_of_plan(quote) if name != _scan_of(quote.plan).person)
+    persons = [(), *_canaries(quote, columns)]
+    answers = [list(kernel.exact(quote, _cubes(quote.plan, columns, rows), NOTHING)) for rows in persons]
+    spread = distances_of(quote, answers)
+    allowed = np.zeros(spread.shape[1:], dtype=bool)
+    allowed[0] = True
+    found = []
+    for _, chosen in furthest_of(spread, allowed, np.zeros(len(persons), dtype=bool)):
+        moves = tuple(np.subtract(b, a).astype(np.float64) for a, b in zip(answers[0], answers[chosen], strict=True))
+        found.append(PersonPair(_words(quote, columns, persons[chosen]), columns, persons[chosen], moves))
+    return found
+
+
+def _cubes(plan: Plan, columns: tuple[str, ...], rows: _Rows) -> list[Cube]:
+    return list(run_scans(engine_of(plan, columns, rows, {_scan_of(plan).person: "one"}), plan.layout))
+
+
+def _canaries(quote: Quote, columns: tuple[str, ...]) -> Iterator[_Rows]:
+    """All rows of each person worth trying, the same number in each of some groups."""
+    scan = _scan_of(quote.plan)
+    grouped = {root_of(key.axis.path.name, quote.plan.schema) for key in scan.keys}
+    codes = codes_to_try(quote, columns)
+    every = list(islice(product(*(codes[name] if name in grouped else (None,) for name in columns)), _MOST_GROUPS))
+    values = islice(product(*((None,) if name in grouped else codes[name] for name in columns)), _MOST_VALUES)
+    for other in values:
+        rows = [tuple(a if b is None else b for a, b in zip(other, group, strict=True)) for group in every]
+        for groups in sorted({1, 2, scan.groups, scan.groups + 1, len(rows)}):
+            for times in sorted({1, scan.rows, scan.rows + 1}):
+                yield tuple(row for row in rows[:groups] for _ in range(times))
+
+
+def _scan_of(plan: Plan) -> PersonScan:
+    scan = plan.layout.persons
+    if scan is None:
+        raise InternalError("a table of rows has no persons")
+    return scan
+
+
+def _words(quote: Quote, columns: tuple[str, ...], rows: _Rows) -> str:
+    kinds = dict.fromkeys(rows)
+    each = len(rows) // len(kinds)
+    shown = [describe_row(quote.plan, columns, row) for row in islice(kinds, 3)]
+    rest = f" and {len(kinds) - len(shown)} more" if len(kinds) > len(shown) else ""
+    times = f"{each} x " if each > 1 else ""
+    return f"a person added with {', '.join(times + words for words in shown)}{rest}"

@@ -1,0 +1,77 @@
+"""Audits of tables of persons: canaries come near the claim, and noise for a smaller bound is refuted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import discreet as dp
+from discreet.audit import audit
+from discreet.audit.auditing import audit_quote
+from discreet.quotes.allocate import quote
+
+SCHEMA = dp.Schema(
+    visitor=dp.Identifier(), shop=dp.Category(["a", "b", "c", "d", "e"]), day=dp.Number(0, 30), amount=dp.Number(-50, 300)
+)
+TABLE = dp.Table(SCHEMA, dp.AddRemove(person="visitor"))
+SPENDS = [dp.PureDP(2), dp.ZCDP("0.5"), dp.GDP(1), dp.ApproxDP(2, "1e-6")]
+
+
+def by_shop(groups, rows=1, most=100):
+    table = TABLE.bound(groups=groups, rows=rows).group_by("shop")
+    return {
+        "persons": table.agg(dp.persons()),
+        "rows": table.agg(dp.count()),
+        "totals": table.agg(dp.sum("amount", per_person=(-20, most))),
+        "means": table.agg(dp.mean("amount", per_person=(-20, most))),
+    }
+
+
+@pytest.mark.one_in(5)
+@pytest.mark.parametrize("spend", SPENDS, ids=lambda spend: type(spend).__name__)
+@pytest.mark.parametrize("asked", ["persons", "rows", "totals", "means"])
+def test_canaries_come_near_the_claim_and_never_above(asked, spend):
+    found = audit(by_shop(groups=3, rows=2)[asked], spend, runs=100_000)
+    assert not found.refuted
+    assert found.epsilon > 0.5 * found.claimed
+    assert found.attacks[0].what.startswith("a person added with ")
+
+
+def test_a_canary_is_in_as_many_groups_as_count_fully():
+    (attack, *_) = audit(by_shop(groups=3)["persons"], dp.PureDP(1), runs=2000).attacks
+    assert attack.what == "a person added with (shop=a), (shop=null), (shop=b)"
+
+
+@pytest.mark.parametrize("spend", [dp.PureDP(2), dp.ZCDP(1)], ids=["PureDP", "ZCDP"])
+@pytest.mark.parametrize(
+    ("asked", "stated", "noised"),
+    [
+        ("persons", {"groups": 4}, {"groups": 1}),
+        ("rows", {"groups": 1, "rows": 4}, {"groups": 1, "rows": 1}),
+        ("totals", {"groups": 1, "most": 100}, {"groups": 1, "most": 30}),
+    ],
+)
+def test_noise_for_a_smaller_bound_is_refuted(asked, stated, noised, spend):
+    honest, other = quote(by_shop(**stated)[asked], spend), quote(by_shop(**noised)[asked], spend)
+    small = (min(a.law, b.law, key=lambda law: law.variance()) for a, b in zip(honest.measured, other.measured, strict=True))
+    wrong = replace(honest, measured=tuple(replace(one, law=law) for one, law in zip(honest.measured, small, strict=True)))
+    assert audit_quote(wrong, runs=40_000).leaks
+
+
+@pytest.mark.slow
+def test_rows_that_are_made_of_persons_are_audited_as_rows():
+    made = TABLE.per_person(visits=dp.rows(0, 5), spent=dp.total("amount", 0, 100))
+    request = made.group_by(dp.bins("visits", [0, 1, 3, 5])).agg(dp.count(), dp.mean("spent", nulls="skip"))
+    found = audit(request, dp.PureDP(3), runs=40_000)
+    assert not found.refuted
+    assert found.epsilon > 1.2
+    filled = made.impute({"visits": dp.Uniform(), "spent": dp.Uniform()}).resize(50, proportion="1/2")
+    assert not audit(filled.agg(dp.mean("spent")), dp.PureDP(3), runs=2000).refuted
+
+
+def test_groups_that_are_found_are_refused_by_name():
+    schema = dp.Schema(visitor=dp.Identifier(), shop=dp.Text(max_length=20))
+    table = dp.Table(schema, dp.AddRemove(person="visitor")).bound(groups=2).group_by(dp.Discover("shop"))
+    with pytest.raises(dp.PlanError, match=r"audit\(\): attacks requests whose groups are public"):
+        audit(table.agg(dp.persons()), dp.ApproxDP(1, "1e-6"))
