@@ -25,6 +25,7 @@ TAKEN = {
     "CHANGELOG.md": "project/changelog.md",
     "examples/": "examples/index.md",
 }
+LANGUAGES = {".toml": "toml", ".py": "python"}
 LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
 CODE = re.compile(
     r"(^```.*?^```$|`[^`\n]+`|\]\([^)\s]+\)|<!--.*?-->|<https?://[^>\s]+>|^::: \S+$)", flags=re.MULTILINE | re.DOTALL
@@ -35,7 +36,12 @@ LOG = logging.getLogger("mkdocs.hooks.site")
 def pages() -> dict[str, str]:
     """Path in the repository → page of the site, for everything outside docs/ that is taken in."""
     programs = sorted((ROOT / "examples").glob("*.py"))
-    return TAKEN | {f"examples/{one.name}": f"examples/{one.stem}.md" for one in programs}
+    folders = sorted({one.parent for one in (ROOT / "examples").glob("*/*.toml")})
+    return (
+        TAKEN
+        | {f"examples/{one.name}": f"examples/{one.stem}.md" for one in programs}
+        | {f"examples/{one.name}/": f"examples/{one.name}/index.md" for one in folders}
+    )
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -109,11 +115,37 @@ def _words(page: str) -> str:
 def _written(path: str) -> str:
     """What the page of a file, or of the folder of examples, says."""
     if path == "examples/":
-        programs = [name for name in pages() if name.endswith(".py")]
-        lines = [f"* [{Path(name).name}]({Path(name).name}): {_first_words(name)}\n" for name in programs]
-        return "# Examples\n\nEach of them runs as it stands, without arguments.\n\n" + "".join(lines)
+        return _list_of_examples()
+    if path.endswith("/"):
+        return f"# {Path(path).name}\n" + "".join(_shown(one) for one in _files_of(path))
     text = (ROOT / path).read_text(encoding="utf-8")
     return f"# {Path(path).name}\n\n```python\n{text}```\n" if path.endswith(".py") else text
+
+
+def _list_of_examples() -> str:
+    """Every program with its first words, then every folder of plans."""
+    programs = [name for name in pages() if name.endswith(".py")]
+    folders = [path for path in pages() if re.fullmatch(r"examples/[^/]+/", path)]
+    lines = [f"* [{Path(name).name}]({Path(name).name}): {_first_words(name)}\n" for name in programs]
+    plans = [
+        f"* [{Path(path).name}/]({Path(path).name}/): {', '.join(one.name for one in _files_of(path))}\n" for path in folders
+    ]
+    return (
+        "# Examples\n\nEach of these programs runs as it stands, without arguments.\n\n"
+        + "".join(lines)
+        + "\nThese folders hold plans and the programs that make their data.\n\n"
+        + "".join(plans)
+    )
+
+
+def _files_of(folder: str) -> list[Path]:
+    """The plans of a folder of examples and its programs, in the order of their names."""
+    return sorted(one for one in (ROOT / folder).iterdir() if one.suffix in LANGUAGES)
+
+
+def _shown(file: Path) -> str:
+    """A file under its name."""
+    return f"\n## {file.name}\n\n```{LANGUAGES[file.suffix]}\n{file.read_text(encoding='utf-8')}```\n"
 
 
 def _first_words(path: str) -> str:

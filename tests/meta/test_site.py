@@ -50,6 +50,30 @@ def test_every_page_is_once_in_the_navigation():
     assert navigation((ROOT / "mkdocs.yml").read_text(encoding="utf-8")) == there
 
 
+def outside(page: Path, text: str) -> list[str]:
+    """Links of a page to files that are not in docs/ and that the site does not take in."""
+    links = [link for link in re.findall(r"\]\(([^)\s#]+)", text) if not re.match("[a-z]+:", link)]
+    targets = {link: (page.parent / link).resolve() for link in links}
+    return [link for link, target in targets.items() if not target.is_relative_to(DOCS) and not taken_in(target)]
+
+
+def taken_in(target: Path) -> bool:
+    """Whether the site has a page of this file or folder: scripts/site_hooks.py."""
+    if target.parent == ROOT / "examples" and target.is_dir():
+        return any(target.glob("*.toml"))
+    examples = [ROOT / "examples", *(ROOT / "examples").glob("*.py")]
+    return target in [ROOT / "SECURITY.md", ROOT / "CHANGELOG.md", *examples]
+
+
+def test_links_out_of_the_docs_lead_to_pages_of_the_site():
+    pages = {page: page.read_text(encoding="utf-8") for page in DOCS.rglob("*.md")}
+    assert {str(page): links for page, text in pages.items() if (links := outside(page, text))} == {}
+
+
+def test_a_link_to_a_file_that_is_not_on_the_site_would_be_noticed():
+    assert outside(DOCS / "index.md", "[a](../tests/meta/test_site.py), [b](../examples/)") == ["../tests/meta/test_site.py"]
+
+
 def test_every_public_name_is_in_the_reference():
     assert undocumented(reference()) == []
 
@@ -90,6 +114,7 @@ def hooks():
     [
         ("semi-dp.md", "../examples/census.py", "examples/census.md"),
         ("how-to/choose-n.md", "../../examples/", "../examples/index.md"),
+        ("deployments.md", "../examples/deployments/", "examples/deployments/index.md"),
         ("security.md", "../SECURITY.md", "project/security-policy.md"),
         ("project/security-policy.md", "docs/security.md#time", "../security.md#time"),
         ("how-to/choose-n.md", "../concepts.md#null", "../concepts.md#null"),
@@ -116,6 +141,10 @@ def shown(text):
     extensions = ["pymdownx.betterem", "sane_lists", "tables", "pymdownx.superfences"]
     settings = {"pymdownx.betterem": {"smart_enable": "all"}}
     return markdown.markdown(text, extensions=extensions, extension_configs=settings)
+
+
+def test_what_is_taken_in_is_what_the_hooks_take_in(hooks):
+    assert all(taken_in(ROOT / path) for path in hooks.pages())
 
 
 @pytest.mark.parametrize("text", FORMULAS)
