@@ -94,8 +94,9 @@ def sums_sql(dialect: Dialect, header: Header, values: Sequence[PersonValue]) ->
 
 def _sum_of_codes(dialect: Dialect, value: PersonValue, j: int) -> str:
     """The exact sum, in 64 bits where it fits; 0 for none."""
-    total = f"coalesce(sum(v{j}), 0)"
-    return f"CAST({total} AS BIGINT)" if fits_int64(value.path.high) else dialect.wide(total)
+    if fits_int64(value.path.high):
+        return f"CAST(coalesce(sum(v{j}), 0) AS BIGINT)"
+    return dialect.wide(f"coalesce(sum({dialect.wide(f'v{j}')}), 0)")  # the sum of an engine may be as wide as what it adds
 
 
 def _cell(scan: PersonScan) -> str:
@@ -153,7 +154,10 @@ def _totals(dialect: Dialect, kept: str, weights: Sequence[str], scan: PersonSca
             place = i * len(weights) + k
             if i > 1 and i % 2:  # a total is as large as its bounds
                 total = f"sum({dialect.wide(weight)} * {dialect.wide(f'a{i}')})"
-                found += [f"CAST({total} // {LIMB} AS BIGINT) AS h{place}", f"CAST({total} % {LIMB} AS BIGINT) AS l{place}"]
+                found += [
+                    f"CAST({total} {dialect.divided} {LIMB} AS BIGINT) AS h{place}",
+                    f"CAST({total} % {LIMB} AS BIGINT) AS l{place}",
+                ]
             else:
                 found.append(f"CAST(sum({weight} * a{i}) AS BIGINT) AS s{place}")
     return f"SELECT cell, {', '.join(found)} FROM {kept} GROUP BY cell"

@@ -3,6 +3,8 @@
 * `dialect`: The dialect of Spark 4
 * `driver`: The distributed engine: Spark 4
 * `files`: The files behind a Spark source, and their metadata in the file system: an identity that costs no scan
+* `persons`: Persons added up by Spark, in two statements: the parts of persons over one reading of the rows, and what they
+  add up to
 """
 
 from __future__ import annotations

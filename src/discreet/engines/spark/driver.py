@@ -25,11 +25,22 @@ from numpy.typing import NDArray
 
 from discreet.cube.cube import Cube, compact, sum_dtype
 from discreet.cube.value_paths import CategoryPath, KeyAxis, Moment
-from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine, Header, columns_of, unreadable
+from discreet.engines.base import (
+    ColumnType,
+    CountedCells,
+    CubeRequest,
+    Engine,
+    Header,
+    PersonReading,
+    columns_of,
+    unreadable,
+)
 from discreet.engines.keys import unpack, words_of
+from discreet.engines.person_scans import answer_cube
 from discreet.engines.spark import PREFIX
 from discreet.engines.spark.dialect import LIMB_BITS, SPARK, TIMESTAMP_NTZ, few_spellings, limbs
 from discreet.engines.spark.files import FrameFiles, check_names, files_of_path, files_of_table
+from discreet.engines.spark.persons import person_answer, under_places
 from discreet.engines.spill import new_spill_folder, remove_spill_folder
 from discreet.engines.sql import aggregate_sql, answer_names
 from discreet.errors import SourceError
@@ -111,6 +122,18 @@ class SparkEngine:
             kept = self._place(scans).localCheckpoint(eager=True)
         yield from [self._count(kept, axes, moments) for axes, moments in scans]
 
+    def can_add_persons(self) -> bool:
+        """Every frame can be asked about persons."""
+        return True
+
+    def add_persons(self, scan: PersonReading) -> Cube:
+        """The totals over persons, or one row of each, from one reading of the frame."""
+        placed = self._columns(scan.columns)
+        header = {self._places[name]: self._header[name] for name in scan.columns}
+        with _constant():
+            answer = person_answer(self._frame.sparkSession, placed, header, under_places(scan, self._places))
+        return answer_cube(answer, scan)
+
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
         """The cells of these columns, a part of a column at a time."""
         for name in names:
@@ -128,7 +151,11 @@ class SparkEngine:
 
     def _place(self, scans: Sequence[CubeRequest]) -> Any:
         """The columns of the scans, called by their places."""
-        wanted = [(self._places[name], self._header[name]) for name in columns_of(scans)]
+        return self._columns(columns_of(scans))
+
+    def _columns(self, names: Sequence[str]) -> Any:
+        """These columns, called by their places."""
+        wanted = [(self._places[name], self._header[name]) for name in names]
         # Texts leave their collation behind, and columns of nothing but nulls become texts.
         columns = [f"CAST({at} AS STRING) AS {at}" if kind.kind == "text" else at for at, kind in wanted]
         with _constant():

@@ -1,0 +1,75 @@
+"""Persons added up by Spark, in two statements: the parts of persons over one reading of the rows, and what they add up to.
+
+The executors keep the parts in between, in memory and on their disks, so that both statements see the same rows, whatever
+the frame would give if it was read again. If some are lost the release fails. No id reaches the driver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from numpy.typing import NDArray
+
+from discreet.cube.person_rows import PersonRows
+from discreet.cube.persons import PersonKey, PersonScan, PersonValue
+from discreet.cube.value_paths import KeyAxis
+from discreet.engines.base import Header, PersonReading
+from discreet.engines.person_scans import answer_sql, parts_sql
+from discreet.engines.spark.dialect import SPARK
+from discreet.errors import unreachable
+
+__all__ = ["person_answer", "under_places"]
+
+_ROWS, _PARTS = "{discreet_source}", "discreet_parts"
+
+
+def under_places(scan: PersonReading, places: Mapping[str, str]) -> PersonReading:
+    """The scan with each column called as in `places`."""
+    match scan:
+        case PersonScan():
+            return replace(
+                scan,
+                person=places[scan.person],
+                keys=tuple(_key(one, places) for one in scan.keys),
+                tests=tuple(_axis(one, places) for one in scan.tests),
+                values=tuple(_value(one, places) for one in scan.values),
+            )
+        case PersonRows():
+            return replace(
+                scan,
+                person=places[scan.person],
+                axes=tuple(_axis(one, places) for one in scan.axes),
+                tests=tuple(_axis(one, places) for one in scan.tests),
+                values=tuple(_value(one, places) for one in scan.values),
+            )
+    raise unreachable(scan)
+
+
+def _key(key: PersonKey, places: Mapping[str, str]) -> PersonKey:
+    return replace(key, axis=_axis(key.axis, places))
+
+
+def _axis(axis: KeyAxis, places: Mapping[str, str]) -> KeyAxis:
+    return replace(axis, path=replace(axis.path, name=places[axis.name]))
+
+
+def _value(value: PersonValue, places: Mapping[str, str]) -> PersonValue:
+    return replace(value, path=replace(value.path, name=places[value.path.name]))
+
+
+def person_answer(session: Any, rows: Any, header: Header, scan: PersonReading) -> dict[str, NDArray[Any]]:
+    """The columns that `answer_cube` reads, from the rows of a frame.
+
+    Args:
+        session: the session of the frame.
+        rows: the frame, read once.
+        header: the types of its columns.
+        scan: over the names of these columns.
+    """
+    parts = session.sql(parts_sql(SPARK, _ROWS, header, scan), discreet_source=rows).localCheckpoint(eager=True)
+    # A statement finds a frame by one name only, and the parts are named more than once.
+    statement = f"WITH {_PARTS} AS (SELECT * FROM {{parts}}) SELECT * FROM ({answer_sql(SPARK, _PARTS, scan)}) AS totals"
+    answer = session.sql(statement, parts=parts).toArrow()
+    return {name: answer[name].to_numpy() for name in answer.column_names}
