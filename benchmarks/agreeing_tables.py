@@ -1,8 +1,9 @@
 """How wide agreeing tables are, and how long they take: all two-way, and all two- and three-way tables of a census excerpt.
 
-`python benchmarks/agreeing_tables.py PERSONS.parquet [2|3] [shown|complete]` reads the excerpt of the American Community
-Survey of 2019 with its 19 columns (docs/accuracy.md says where it is from) and prints one line. Null groups are shown in all
-columns; or only in those that have nulls, where rows without a value in another column are in its first category.
+`python benchmarks/agreeing_tables.py PERSONS.parquet [2|3] [shown|complete|imputed]` reads the excerpt of the American
+Community Survey of 2019 with its 19 columns (docs/accuracy.md says where it is from) and prints one line. Null groups are
+shown in all columns; or only in those that have nulls, where rows without a value in another column are in its first
+category, or are imputed by a uniform law.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import resource
 import sys
 import tempfile
-from math import prod
 from pathlib import Path
 from time import perf_counter
 
@@ -21,12 +21,11 @@ import discreet as dp
 from discreet.noise.single.weighted import variance_of_weighted
 from discreet.quotes.allocate import quote
 from discreet.statistics.effects import weights_of_cells
+from discreet.statistics.filled import blocks_of_cells
 
-NULLS = {
-    "shown": (),
-    "complete": ("PUMA", "AGEP", "SEX", "HISP", "RAC1P", "HOUSING_TYPE", "OWN_RENT", "DEYE", "DEAR"),
-}
-"""The columns in which a missing value is in the first category."""
+COMPLETE = ("PUMA", "AGEP", "SEX", "HISP", "RAC1P", "HOUSING_TYPE", "OWN_RENT", "DEYE", "DEAR")
+"""The columns in which nothing is missing."""
+NULLS = ("shown", "complete", "imputed")
 CUT = {"AGEP": (5, 17), "POVPIP": (100, 5)}
 """Columns of numbers: the width of their groups, and the last one."""
 OTHERS = "PUMA SEX MSP HISP RAC1P NOC NPF HOUSING_TYPE OWN_RENT INDP_CAT EDU PINCP_DECILE DVET DREM DPHY DEYE DEAR"
@@ -46,16 +45,19 @@ def deviation(asked: object) -> float:
     """The root of the mean variance of all cells of all tables."""
     (line,) = asked.lines
     recipe, noises = line.recipe, asked.noises(line)
-    behind = recipe.noise_behind(noises)
-    sizes = [prod(recipe.effects.sizes[axis] for axis in table) for table in recipe.axes]
-    variances = [variance_of_weighted(weights_of_cells(recipe.effects, table, behind)) for table in recipe.axes]
+    behind, effects = recipe.noise_behind(noises), recipe.effects
+    each = [(table, cells) for table in recipe.axes for cells in blocks_of_cells(effects.sizes, table, recipe.fills)]
+    sizes = [cells.many for _, cells in each]
+    variances = [variance_of_weighted(weights_of_cells(effects, table, behind, cells)) for table, cells in each]
     return float(np.sqrt(np.dot(sizes, variances) / sum(sizes)))
 
 
 def prepare(table: dp.Table, nulls: str) -> dp.Table:
     """The table without null groups in some columns."""
-    laws = {name: dp.Weights({table.schema[name].values[0]: 1}) for name in NULLS[nulls]}
-    return table.impute(laws) if laws else table
+    if nulls == "shown":
+        return table
+    values = {name: table.schema[name].values[: 1 if nulls == "complete" else None] for name in COMPLETE}
+    return table.impute({name: dp.Weights(dict.fromkeys(some, 1)) for name, some in values.items()})
 
 
 def main(path: Path, most: int, nulls: str) -> None:

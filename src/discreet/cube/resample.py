@@ -66,7 +66,7 @@ def impute(cube: Cube, axes: Sequence[KeyAxis], moments: Sequence[Moment], bits:
         for source in range(len(axis.path.laws)):
             cube = _split(cube, position, -2 - source, axis_law(axis, source), bits)
     for position, moment in enumerate(moments):
-        if moment.path.laws:
+        if moment.path.drawn:
             cube = _complete(cube, position, moment, bits)
     return compact(cube)
 
@@ -176,7 +176,7 @@ def _sample(cube: Cube, resize: Resize, rows: int | None, bits: Bits) -> Cube:
 def _null_rows(axes: Sequence[KeyAxis], moments: Sequence[Moment], count: int) -> Cube:
     widths = [moment.path.high - moment.path.low for moment in moments]
     keys = np.array([[axis.path.null_target for axis in axes]], dtype=np.int64).reshape(1, len(axes))
-    if any(key == NULL for key in keys[0]):
+    if any(key == NULL and not axis.path.laws for key, axis in zip(keys[0], axes, strict=True)):
         raise InternalError("a column without imputation law cannot fill rows")
     return Cube(
         keys,

@@ -35,8 +35,9 @@ def mark_imputed(source: int) -> int:
 class NumberPath:
     """Codes of the schema are moved into [low, high]; null goes to `null_target`.
 
-    `laws` has at most one entry: integer weights of the final codes low, …, high. `called` is the name under which queries
-    ask for it; empty where that is `name`, the column of the source.
+    `laws` has at most one entry: integer weights of the final codes low, …, high; what is null by then is drawn from it,
+    or is null where `null_target` says so. `called` is the name under which queries ask for it; empty where that is `name`,
+    the column of the source.
     """
 
     name: str
@@ -50,7 +51,7 @@ class NumberPath:
     @property
     def drawn(self) -> bool:
         """True if some values are to be drawn."""
-        return bool(self.laws)
+        return self.null_target < NULL
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,6 +23,7 @@ from discreet.domain.steps import ROW_DRAWS, Resize, RowDraw, Step, TableFacts, 
 from discreet.errors import InternalError
 from discreet.exact.figures import plural
 from discreet.plan.covering import cover
+from discreet.plan.filled import filled_columns, needs_with_nulls
 from discreet.plan.recorded import Request, needs_of_parts, path_called
 from discreet.statistics.base import Need, Statistic, groupings_of
 
@@ -32,6 +33,7 @@ __all__ = [
     "Request",
     "drawing_of",
     "draws_rows",
+    "filled_of",
     "layout_of",
     "named_columns",
     "resize_of",
@@ -117,6 +119,11 @@ def draws_rows(request: Request, scans: Sequence[Scan]) -> bool:
     return drawing_of(request) is not None or any(scan.imputed for scan in scans)
 
 
+def filled_of(request: Request) -> dict[str, Path]:
+    """The imputed columns whose nulls are counted as such, each with its path before a draw."""
+    return filled_columns(request, constant=_constant_copies(request))
+
+
 def used_columns(request: Request) -> list[str]:
     """The columns that the request reads, each once."""
     return _read_columns(request, request.statistics)
@@ -142,7 +149,7 @@ def layout_of(request: Request) -> Layout:
     because one scan then costs less than two; otherwise they are read separately.
     """
     known = _gather(request)
-    needs = _needs(request, known.paths)
+    needs = _needs(known)
     tied = _explain_tie(request, known)
     components = [needs] if tied else _share(known, _components(needs, known.paths))
     scans = _pack(known, components)
@@ -161,9 +168,10 @@ def layout_of(request: Request) -> Layout:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Known:
-    """A request, the path of each of its columns, and the columns that are keys of every scan."""
+    """A request, what its statistics need, the path of each of its columns, and the columns that are keys of every scan."""
 
     request: Request
+    needs: Sequence[Need]
     paths: Mapping[str, Path]
     sizes: Mapping[str, int]
     outer: tuple[str, ...]
@@ -172,11 +180,14 @@ class _Known:
 
 def _gather(request: Request) -> _Known:
     start = facts_of(request.schema, request.neighbours)
-    names = [*_read_columns(request, request.answered), *(name for need in _needs_of(request) for name in need.columns)]
-    paths = {name: path_called(name, request.steps, start) for name in dict.fromkeys(names)}
+    filled = filled_of(request)
+    needs = needs_with_nulls(_needs_of(request), filled)
+    names = [*_read_columns(request, request.answered), *(name for need in needs for name in need.columns)]
+    with_nulls = {path.called: path for path in filled.values()}
+    paths = {name: with_nulls.get(name) or path_called(name, request.steps, start) for name in dict.fromkeys(names)}
     labels = tuple(group_labels(group, request.facts) for group in request.group_by)
     sizes = {name: axis_size(KeyAxis(path)) for name, path in paths.items()}
-    return _Known(request, paths, sizes, tuple(dict.fromkeys(_outer(request))), labels)
+    return _Known(request, needs, paths, sizes, tuple(dict.fromkeys(_outer(request))), labels)
 
 
 def _outer(request: Request) -> list[str]:
@@ -184,12 +195,12 @@ def _outer(request: Request) -> list[str]:
     return [*(group.column for group in request.group_by), *(step.column for step in conditions_of(request.steps))]
 
 
-def _needs(request: Request, paths: Mapping[str, Path]) -> list[Need]:
+def _needs(known: _Known) -> list[Need]:
     """The needs of the statistics, each once: first the columns that must be keys, then sums, which fit any keys."""
     keyed: list[Need] = []
     summed: list[Need] = []
-    for need in _needs_of(request):
-        numbers = all(isinstance(paths[name], NumberPath) for name in need.columns)  # a category has no sum to bring
+    for need in known.needs:
+        numbers = all(isinstance(known.paths[name], NumberPath) for name in need.columns)  # a category has no sum to bring
         (summed if need.how in ("sums", "nulls") and numbers else keyed).append(need)
     return list(dict.fromkeys([*keyed, *summed]))
 

@@ -20,8 +20,9 @@ from discreet.domain.words import card, declared_facts, one_line, request_text
 from discreet.errors import InternalError, PlanError, printed
 from discreet.exact.canonical import canonical, digest
 from discreet.plan.families import check_families
+from discreet.plan.filled import facts_with_filled
 from discreet.plan.keys import check_keys, most_found
-from discreet.plan.layout import Layout, layout_of, resize_of, table_facts, used_columns
+from discreet.plan.layout import Layout, filled_of, layout_of, resize_of, table_facts, used_columns
 from discreet.plan.person_table import PersonTable, check_person_table, person_rows
 from discreet.plan.persons import check_persons, person_layout
 from discreet.plan.recorded import ANYWHERE, Original, answered_by, check_original, facts_with_recorded, stripped_steps
@@ -91,6 +92,7 @@ class Plan:
         check_families(self)
         object.__setattr__(self, "answered", answered_by(self, facts))
         _check_names(self)
+        object.__setattr__(self, "facts", facts_with_filled(self.facts, filled_of(self)))
         check_release(self)
         person = person_of(self.neighbours)
         found = layout_of(self) if person is None else person_layout(self, person)

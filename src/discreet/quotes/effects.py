@@ -118,10 +118,9 @@ class Together:
         """The variance of a table may be its error squared, times what is the same for all of them."""
         places = {query: place for place, query in enumerate(self.queries)}
         tables = [
-            (tuple((places[query], value) for query, value in adds), float(wanted) ** 2)
+            (tuple((places[query], value) for query, value in adds), wanted**2)
             for recipe in recipes
-            for adds, wanted in zip(recipe.adds, recipe.wanted, strict=True)
-            if adds
+            for adds, wanted in recipe.limits
         ]
         return Demand(*(tuple(one) for one in zip(*tables, strict=True)))
 

@@ -10,6 +10,8 @@ from discreet.cube.queries import Query, RowCount
 from discreet.cube.weights import Weighting
 from discreet.domain.steps import TableFacts, conditions_of
 from discreet.errors import PlanError
+from discreet.plan.filled import fillings_of
+from discreet.plan.layout import filled_of
 from discreet.plan.plan import Plan
 from discreet.plan.recorded import originals_of
 from discreet.quotes.persons import counting_of
@@ -72,7 +74,8 @@ def recipes_of(asked: Asked, weighting: Weighting) -> tuple[Recipe, ...]:
             "original('anywhere'): exact totals are published alongside, beside which the counts of nulls have no interval; "
             "ask for nulls='recorded'"
         )
-    known = base.Asked(asked.facts, statistics, asked.public_rows, asked.public_counts, originals, asked.totals)
+    filled = fillings_of(filled_of(asked.plan), asked.facts)
+    known = base.Asked(asked.facts, statistics, asked.public_rows, asked.public_counts, originals, asked.totals, filled)
     return tuple(_recipe_of(statistic, known) for statistic in statistics)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -24,8 +23,9 @@ from discreet.releases.recomputed import axis_json, check_columns, law_of, place
 from discreet.statistics.agreeing_areas import AgreeingAreas, AreasRecipe
 from discreet.statistics.agreeing_tables import AgreeingRecipe, AgreeingTables
 from discreet.statistics.counted import APART
-from discreet.statistics.effects import MeasuredEffect, cells_of, errors_of
-from discreet.statistics.printed_cells import decimals_of, ends_of
+from discreet.statistics.effects import Halves, MeasuredEffect, cells_of, halves_of
+from discreet.statistics.filled import Fills
+from discreet.statistics.printed_cells import decimals_of_parts, ends_of_parts
 
 __all__ = ["Verified", "blocks_of", "frames_of", "measured_json", "read_block", "verify"]
 
@@ -59,13 +59,16 @@ def _block(quote: Quote, line: Line, recipe: AgreeingRecipe, noisy: Noisy) -> di
         for part, one in recipe.measured(answers).items()
     ]
     groups = [recipe.group(axis) for axis in range(len(recipe.alive))]
-    axes = [axis_json(quote, group, alive) for group, alive in zip(groups, recipe.alive, strict=True)]
+    axes = [axis_json(quote, group, recipe.shown(axis)) for axis, group in enumerate(groups)]
+    axes = [
+        axis | ({"chances": list(recipe.fills[place])} if place in recipe.fills else {}) for place, axis in enumerate(axes)
+    ]
     return {
         "statistic": line.statistic.name,
         "level": text(line.level),
         "axes": axes,
         "tables": [list(table) for table in recipe.axes],
-        "decimals": [decimals_of(half) for half in recipe.errors(answers.noises)],
+        "decimals": list(map(decimals_of_parts, recipe.halves(answers.noises))),
         "effects": effects,
     }
 
@@ -130,10 +133,10 @@ def _verify(block: Mapping[str, Any], document: Mapping[str, Any]) -> tuple[int,
     if "levels" in block:
         return verify_areas(block, own, document["noise"])
     with refuse_made_up():
-        effects, measured = read_block(block, document["noise"])
+        effects, measured, fills = read_block(block, document["noise"])
         tables, level = [tuple(table) for table in block["tables"]], exact(block["level"], "level")
-        values = cells_of(effects, tables, measured)
-        halves = errors_of(effects, tables, measured, level)
+        values = cells_of(effects, tables, measured, fills)
+        halves = halves_of(effects, tables, measured, fills, level)
         decimals = block.get("decimals", [None] * len(tables))  # older documents have doubles
         found = [
             _recompute([block["axes"][axis] for axis in table], frame, one, half, places)
@@ -154,29 +157,32 @@ def frames_of(block: Mapping[str, Any], document: Mapping[str, Any]) -> list[Map
     raise KeyError
 
 
-def read_block(block: Mapping[str, Any], noise: Sequence[Mapping[str, str]]) -> tuple[Effects, dict[Axes, MeasuredEffect]]:
-    """The effects of agreeing tables with their measured integers and noise."""
-    sizes = tuple(len(axis["alive"]) for axis in block["axes"])
+def read_block(
+    block: Mapping[str, Any], noise: Sequence[Mapping[str, str]]
+) -> tuple[Effects, dict[Axes, MeasuredEffect], Fills]:
+    """The effects of agreeing tables with their measured integers and noise, and the axes whose nulls are filled."""
+    fills = {place: tuple(axis["chances"]) for place, axis in enumerate(block["axes"]) if "chances" in axis}
+    sizes = tuple(len(axis["alive"]) + (place in fills) for place, axis in enumerate(block["axes"]))
     measured = {}
     for one in block["effects"]:
         part = tuple(one["axes"])
         values: Integers = np.array(one["values"], dtype=np.object_).reshape([sizes[axis] for axis in part])
         law = None if one["noise"] is None else law_of(noise[one["noise"]])
         measured[part] = MeasuredEffect(values, one["times"], law)
-    return Effects(sizes, tuple(measured)), measured
+    return Effects(sizes, tuple(measured)), measured, fills
 
 
 def _recompute(
     axes: Sequence[Mapping[str, Any]],
     frame: Mapping[str, Any],
     cells: tuple[Integers, int],
-    half: Fraction,
+    half: Halves,
     decimals: int | None,
 ) -> tuple[dict[str, list[float]], Integers, int]:
     """The columns of a frame as they follow from its cells, and the numerators of these; 0 where nobody can be."""
     sizes, there = [len(axis["labels"][0]) for axis in axes], np.ix_(*(axis["alive"] for axis in axes))
     places, found = places_of(axes, frame["columns"]), {}
-    for name, one in zip(("count", "count_low", "count_high"), ends_of(*cells, half, decimals), strict=True):
+    for name, one in zip(("count", "count_low", "count_high"), ends_of_parts(*cells, half, decimals), strict=True):
         whole = np.zeros(sizes)
         whole[there] = one
         found[name] = whole.ravel()[places].tolist()

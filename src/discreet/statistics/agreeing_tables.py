@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
 from math import prod
 from typing import Any, ClassVar
 
@@ -31,13 +32,14 @@ from discreet.statistics.base import (
     Statistic,
     groupings_of,
 )
-from discreet.statistics.common import NoColumn, check_weight, title
+from discreet.statistics.common import FilledGroups, check_weight, title
 from discreet.statistics.count_tables import OwnTables, given_groupings
 from discreet.statistics.counted import ADD_UP, APART, PUBLISHED, PublicCells
-from discreet.statistics.effects import MeasuredEffect, cells_of, errors_of, parts_of
+from discreet.statistics.effects import Halves, MeasuredEffect, cells_of, gain_of, halves_of, parts_of
 from discreet.statistics.estimate import Estimate
+from discreet.statistics.filled import Fills, Reading, mean_gains, readings_of, widest_of
 from discreet.statistics.possible import Possible, count_value
-from discreet.statistics.printed_cells import decimals_of, ends_of
+from discreet.statistics.printed_cells import decimals_of_parts, ends_of_parts
 from discreet.statistics.recipe import Answers, Counted, CountTable, GroupSize, Noises, Statements
 from discreet.statistics.ways import written_groupings
 
@@ -151,7 +153,7 @@ class AgreeingTables:
     view: ClassVar = UNBIASED
     possible: ClassVar[Possible] = staticmethod(count_value)
     counts: ClassVar = False
-    reads: ClassVar[Reads] = NoColumn()
+    reads: ClassVar[Reads] = FilledGroups()
     shape: ClassVar[Shape] = CompleteTables(OwnTables())
     completed: ClassVar[tuple[Completed, ...]] = ()
     extended: ClassVar[tuple[Extended, ...]] = ()
@@ -179,10 +181,12 @@ def recipe_of(
     groupings: Sequence[tuple[Group, ...]], weights: tuple[float, ...], wanted: tuple[Fraction, ...], asked: Asked
 ) -> AgreeingRecipe:
     """The effects of the tables: those that follow from what is public, and the others, which get noise."""
-    axes = tuple(dict.fromkeys(group for by in groupings for group in by))
+    printed = tuple(dict.fromkeys(group for by in groupings for group in by))
+    axes = tuple(_with_nulls(group, asked) for group in printed)
+    fills = {axis: asked.filled[one.column].law(one) for axis, one in enumerate(printed) if one.column in asked.filled}
     sizes = {group: len(group_labels(group, asked.facts)) for group in axes}
     alive = tuple(_alive(group, sizes[group], asked) for group in axes)
-    tables = tuple(tuple(map(axes.index, by)) for by in groupings)
+    tables = tuple(tuple(map(printed.index, by)) for by in groupings)
     effects = effects_of([len(one) for one in alive], tables)
     every: dict[Axes, EffectCounts] = {}
     known: dict[Axes, Counted] = {}
@@ -192,9 +196,15 @@ def recipe_of(
         found = asked.known(every[part].table if part else RowCount())
         if found is not None:
             known[part] = found
-    counts = tuple(TableCounts(by, tuple(sizes[group] for group in by)) for by in groupings)
+    counts = tuple(TableCounts(by, tuple(len(group_labels(group, asked.facts)) for group in by)) for by in groupings)
     told = tuple(_told(by, table, effects, known, asked) for by, table in zip(groupings, tables, strict=True))
-    return AgreeingRecipe(counts, tables, told, effects, alive, every, known, weights, wanted)
+    return AgreeingRecipe(counts, tables, told, effects, alive, fills, every, known, weights, wanted)
+
+
+def _with_nulls(group: Group, asked: Asked) -> Group:
+    """The group as queries call it: where nulls are filled, that of the column with its nulls."""
+    filling = asked.filled.get(group.column)
+    return group if filling is None else replace(group, column=filling.called)
 
 
 def _told(
@@ -226,6 +236,7 @@ class AgreeingRecipe:
         words: for each what a document says of its counts beside exact totals.
         effects: the effects of all tables, over the levels that can have rows.
         alive: for each axis the positions of these levels.
+        fills: for each axis whose nulls are measured and then filled, the chances of its other levels.
         parts: the query of each effect.
         known: the counts behind those that follow from what is public; the others get noise.
         weights: for each table how much its variances count.
@@ -238,6 +249,7 @@ class AgreeingRecipe:
     words: tuple[Mapping[str, str], ...]
     effects: Effects
     alive: tuple[tuple[int, ...], ...]
+    fills: Fills
     parts: Mapping[Axes, EffectCounts]
     known: Mapping[Axes, Counted]
     weights: tuple[float, ...]
@@ -245,7 +257,11 @@ class AgreeingRecipe:
 
     @cached_property
     def _cells(self) -> tuple[int, ...]:
-        return tuple(prod(self.effects.sizes[axis] for axis in table) for table in self.axes)
+        return tuple(prod(len(self.shown(axis)) for axis in table) for table in self.axes)
+
+    def shown(self, axis: int) -> tuple[int, ...]:
+        """The positions of the levels that are printed and can have rows."""
+        return self.alive[axis][:-1] if axis in self.fills else self.alive[axis]
 
     def group(self, axis: int) -> Group:
         """The group of an axis."""
@@ -262,17 +278,23 @@ class AgreeingRecipe:
         """Each effect with √(v p): p its energy, v what its variance adds to the sum of those of all cells."""
         wanted = dict.fromkeys(self.noisy, 0.0)
         tables = zip(self.axes, self._importance(), strict=True)
-        for table, cells in tables:
+        for table, weight in tables:
             for part in parts_of(self.effects, table):
                 if part in wanted:
-                    outside = prod(self.effects.sizes[axis] for axis in table if axis not in part)
-                    wanted[part] += cells / outside**2
-        # v is this times p.
-        sizes = {part: float(self.effects.energy(part)) * one**0.5 for part, one in wanted.items()}
+                    wanted[part] += weight * prod(self._mean_gains[axis][axis not in part] for axis in table)
+        sizes = {part: (float(self.effects.energy(part)) * one) ** 0.5 for part, one in wanted.items()}
         total = sum(sizes.values())
         short = {part: max(1, round(one / total * _PARTS)) for part, one in sizes.items()}
         every = sum(short.values())
         return tuple((query, Fraction(len(self.asked) * short[part], every)) for part, query in self.noisy.items())
+
+    @cached_property
+    def _readings(self) -> tuple[tuple[Reading, ...], ...]:
+        return tuple(readings_of(size, self.fills.get(axis)) for axis, size in enumerate(self.effects.sizes))
+
+    @cached_property
+    def _mean_gains(self) -> tuple[tuple[float, float], ...]:
+        return tuple(mean_gains(readings, size) for readings, size in zip(self._readings, self.effects.sizes, strict=True))
 
     def _importance(self) -> list[float]:
         """The weight of the variance of a cell of each table. For errors it is a first guess, which noise of ε keeps."""
@@ -281,15 +303,20 @@ class AgreeingRecipe:
         return [weight * cells for weight, cells in zip(self.weights, self._cells, strict=True)]
 
     @cached_property
-    def adds(self) -> tuple[tuple[tuple[EffectCounts, float], ...], ...]:
-        """For each table its noisy effects, and what a unit of their variance adds to the variance of a cell."""
+    def limits(self) -> tuple[tuple[tuple[tuple[EffectCounts, float], ...], float], ...]:
+        """For each table with an error, and each kind of its cells whose noise may be the widest, what it demands.
+
+        These are its noisy effects, with what a unit of their variance adds to the variance of a cell, and its error.
+        """
         found = []
-        for table in self.axes:
+        for table, wanted in zip(self.axes, self.wanted, strict=True):
             parts = [part for part in parts_of(self.effects, table) if part in self.noisy]
             outside = [prod(self.effects.sizes[axis] for axis in table if axis not in part) for part in parts]
-            each = zip(parts, outside, strict=True)
-            found.append(tuple((self.noisy[part], float(self.effects.energy(part)) / size**2) for part, size in each))
-        return tuple(found)
+            for readings in product(*(widest_of(self._readings[axis]) for axis in table)):
+                gains = [float(gain_of(table, part, readings)) / size**2 for part, size in zip(parts, outside, strict=True)]
+                adds = tuple((self.noisy[part], gain) for part, gain in zip(parts, gains, strict=True))
+                found.append((adds, float(wanted)))
+        return tuple((adds, wanted) for adds, wanted in found if adds)
 
     def error(self, noises: Noises, rows: int) -> float:
         halves = self.errors(noises)
@@ -299,8 +326,11 @@ class AgreeingRecipe:
 
     def errors(self, noises: Noises) -> list[Fraction]:
         """For each table a half-width of the noise in every cell that can have rows."""
-        behind = self.noise_behind(noises)
-        return errors_of(self.effects, self.axes, behind, noises.level)
+        return [max(half for _, half in one) for one in self.halves(noises)]
+
+    def halves(self, noises: Noises) -> list[Halves]:
+        """For each table its cells in parts, each with a half-width of the noise in every cell."""
+        return halves_of(self.effects, self.axes, self.noise_behind(noises), self.fills, noises.level)
 
     def widest(self, noises: Noises, size: GroupSize) -> float:
         return self.error(noises, size.rows)
@@ -321,15 +351,16 @@ class AgreeingRecipe:
         return ()
 
     def tables(self, answers: Answers) -> tuple[CountTable, ...]:
-        cells = cells_of(self.effects, self.axes, self.measured(answers))
-        halves = self.errors(answers.noises)
+        cells = cells_of(self.effects, self.axes, self.measured(answers), self.fills)
+        halves = self.halves(answers.noises)
         found = []
         for query, table, told, (values, denominator), half in zip(
             self.asked, self.axes, self.words, cells, halves, strict=True
         ):
-            there = np.ix_(*(self.alive[axis] for axis in table))
+            there = np.ix_(*(self.shown(axis) for axis in table))
             numbers = [np.zeros(query.sizes) for _ in range(3)]
-            for whole, one in zip(numbers, ends_of(values, denominator, half, decimals_of(half)), strict=True):
+            ends = ends_of_parts(values, denominator, half, decimals_of_parts(half))
+            for whole, one in zip(numbers, ends, strict=True):
                 whole[there] = one
             found.append(CountTable(query.groups, Estimate(*(one.ravel() for one in numbers)), None, told))
         return tuple(found)

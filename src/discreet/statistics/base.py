@@ -28,6 +28,7 @@ __all__ = [
     "Asked",
     "Completed",
     "Extended",
+    "Filling",
     "Free",
     "Keys",
     "Kind",
@@ -121,9 +122,12 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """The demands of a statistic, or of one of its tables, on its columns: all codes, groups of codes, sums, or nulls."""
+    """The demands of a statistic, or of one of its tables, on its columns: all codes, groups of codes, sums, or nulls.
 
-    how: Literal["codes", "groups", "sums", "nulls"]
+    "filled" are groups of codes of which nulls may be counted as such, because their law is applied to the noisy counts.
+    """
+
+    how: Literal["codes", "groups", "sums", "nulls", "filled"]
     columns: tuple[str, ...]
     groups: tuple[Group, ...] = ()
 
@@ -310,6 +314,19 @@ class Originals:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Filling:
+    """An imputed column that is counted with its nulls.
+
+    Args:
+        called: its name in queries.
+        law: for groups of the column, by its own name, the chances of what is imputed to be in each, as integers.
+    """
+
+    called: str
+    law: Callable[[Group], tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Asked:
     """The facts of a request that a recipe needs, all of them public.
 
@@ -320,6 +337,7 @@ class Asked:
         known: the answer of a query that counts rows, where it is public; else None.
         originals: what is asked of the table as recorded; None where nothing is.
         totals: the columns of each table of exact totals that is published alongside.
+        filled: the imputed columns that are counted with their nulls, where a statistic allows it.
     """
 
     facts: TableFacts
@@ -328,6 +346,7 @@ class Asked:
     known: Callable[[Query], Counted | None]
     originals: Originals | None
     totals: tuple[frozenset[str], ...]
+    filled: Mapping[str, Filling]
 
     def twin(self, column: str | None) -> Twin | None:
         """The names of the column, if the steps change it and it is asked for as recorded."""

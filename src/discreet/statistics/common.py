@@ -17,6 +17,7 @@ from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import Need, Room, Statistic, Written, groupings_of
 
 __all__ = [
+    "FilledGroups",
     "NoColumn",
     "NumberColumn",
     "OneNumber",
@@ -99,6 +100,28 @@ class NoColumn:
                 "it, or for prepared=False"
             )
         return one
+
+
+@dataclass(frozen=True, slots=True)
+class FilledGroups:
+    """Groups of its own, in tables whose nulls may be counted as such, for what is imputed is added to noisy counts."""
+
+    own: NoColumn = NoColumn()
+
+    def columns(self, one: Statistic) -> tuple[str, ...]:
+        return ()
+
+    def check(self, one: Statistic, facts: TableFacts) -> None:
+        pass
+
+    def needs(self, one: Statistic) -> tuple[Need, ...]:
+        return tuple(replace(need, how="filled") for need in self.own.needs(one))
+
+    def to_json(self, one: Statistic) -> dict[str, object]:
+        return {}
+
+    def recorded(self, one: Statistic, names: Mapping[str, str]) -> Statistic:
+        return self.own.recorded(one, names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,9 @@ from discreet.cube.cells import Integers
 from discreet.mechanisms.effects import Axes, Effects, compose, project, times
 from discreet.noise.single.laws import Law, RoundedGaussian
 from discreet.noise.single.weighted import Weighted, half_width_of_rounded, half_width_of_weighted
+from discreet.statistics.filled import Cells, Fills, Reading, blocks_of_cells, fill_cells
 
-__all__ = ["MeasuredEffect", "cells_of", "errors_of", "parts_of", "weights_of_cells"]
+__all__ = ["Halves", "MeasuredEffect", "cells_of", "errors_of", "gain_of", "halves_of", "parts_of", "weights_of_cells"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,10 +39,10 @@ class MeasuredEffect:
 Measured = Mapping[Axes, MeasuredEffect]
 
 
-def cells_of(effects: Effects, tables: Sequence[Axes], measured: Measured) -> list[tuple[Integers, int]]:
-    """For each table the numerators of its cells, of the shape of its levels, over one public denominator.
+def cells_of(effects: Effects, tables: Sequence[Axes], measured: Measured, fills: Fills) -> list[tuple[Integers, int]]:
+    """For each table the numerators of its cells, of the shape of its printed levels, over one public denominator.
 
-    Tables have equal sums over equal cells, exactly.
+    Tables have equal sums over equal cells, exactly. Where nulls are filled, the cells are expected counts.
     """
     common = max((one.times for one in measured.values()), default=1)
     projected: dict[Axes, Integers] = {}
@@ -49,57 +50,75 @@ def cells_of(effects: Effects, tables: Sequence[Axes], measured: Measured) -> li
         one = measured[part]
         if one.values is not None:
             projected[part] = project(effects, part, times(one.values, common // one.times))
-    return [(values, denominator * common) for values, denominator in (compose(effects, one, projected) for one in tables)]
+    composed = ((table, *compose(effects, table, projected)) for table in tables)
+    return [fill_cells(values, denominator * common, table, fills) for table, values, denominator in composed]
 
 
-def errors_of(effects: Effects, tables: Sequence[Axes], measured: Measured, level: Fraction) -> list[Fraction]:
-    """For each table a half-width that the noise of each cell is within, with at least this probability; 0 without noise."""
-    if not all(one.law is None or isinstance(one.law, RoundedGaussian) for one in measured.values()):
-        return [half_width_of_weighted(weights_of_cells(effects, one, measured), level) for one in tables]
-    spreads = _spreads(effects, measured)
-    found = []
-    for table in tables:
-        noisy = [spreads[part] for part in parts_of(effects, table) if part in spreads]
-        scale = prod(effects.sizes[axis] for axis in table) ** 2
-        variance, squares = (sum((one[place] for one in noisy), Fraction(0)) / scale for place in (0, 1))
-        found.append(half_width_of_rounded(variance, squares, level))
-    return found
+Halves = list[tuple[Cells, Fraction]]
 
 
-def _spreads(effects: Effects, measured: Measured) -> dict[Axes, tuple[Fraction, Fraction]]:
-    """For each noisy effect σ²·Σ c² and Σ c² in a cell of a table, but for the cells of that table squared.
-
-    The weights of `weights_of_cells` are a row of a projector over times · cells, and its squared length is the energy.
-    """
-    found = {}
-    for part, one in measured.items():
-        if isinstance(one.law, RoundedGaussian):
-            squares = effects.energy(part) / one.times**2
-            found[part] = one.law.sigma2 * squares, squares
-    return found
+def halves_of(effects: Effects, tables: Sequence[Axes], measured: Measured, fills: Fills, level: Fraction) -> list[Halves]:
+    """For each table its cells in parts, each with a half-width that the noise of a cell is within with this probability."""
+    half = _half_of_rounded if all(_is_rounded(one.law) for one in measured.values()) else _half_of_weighted
+    return [
+        [(cells, half(effects, table, measured, cells, level)) for cells in blocks_of_cells(effects.sizes, table, fills)]
+        for table in tables
+    ]
 
 
-def weights_of_cells(effects: Effects, table: Axes, measured: Measured) -> tuple[Weighted, ...]:
-    """The noise in a cell of a table: for each effect the weights of its numbers. They are the same for all cells.
+def errors_of(effects: Effects, tables: Sequence[Axes], measured: Measured, fills: Fills, level: Fraction) -> list[Fraction]:
+    """For each table the largest half-width of any cell; 0 without noise."""
+    found = halves_of(effects, tables, measured, fills, level)
+    return [max((half for _, half in one), default=Fraction(0)) for one in found]
 
-    A number of a that agrees with the cell on some axes has the weight Π (1 - 1/n_i) over these, Π 1/n_i over the others,
-    over N_a · times · Π n_i of the axes of the table that are not in a.
-    """
-    found = []
+
+def _is_rounded(law: Law | None) -> bool:
+    return law is None or isinstance(law, RoundedGaussian)
+
+
+def _half_of_rounded(effects: Effects, table: Axes, measured: Measured, cells: Cells, level: Fraction) -> Fraction:
+    """From σ²·Σ c² and Σ c² of all noises: the weights of `weights_of_cells`, of which the squares are known."""
+    variance, squares = Fraction(0), Fraction(0)
     for part in parts_of(effects, table):
-        one, sizes = measured[part], [effects.sizes[axis] for axis in part]
+        one = measured[part]
+        if isinstance(one.law, RoundedGaussian):
+            own = gain_of(table, part, cells.readings) / one.times**2
+            variance, squares = variance + one.law.sigma2 * own, squares + own
+    scale = prod(effects.sizes[axis] for axis in table) ** 2
+    return half_width_of_rounded(variance / scale, squares / scale, level)
+
+
+def _half_of_weighted(effects: Effects, table: Axes, measured: Measured, cells: Cells, level: Fraction) -> Fraction:
+    return half_width_of_weighted(weights_of_cells(effects, table, measured, cells), level)
+
+
+def gain_of(table: Axes, part: Axes, readings: Sequence[Reading]) -> Fraction:
+    """What a unit of the variance of an effect adds to that of a cell, but for 1/Π n_i² of the axes outside the effect."""
+    inside = set(part)
+    each = zip(table, readings, strict=True)
+    return prod((one.own if axis in inside else one.outside for axis, one in each), start=Fraction(1))
+
+
+def weights_of_cells(effects: Effects, table: Axes, measured: Measured, cells: Cells) -> tuple[Weighted, ...]:
+    """The noise in these cells of a table: for each effect the sizes of the weights of its numbers.
+
+    The weight of a number of a is a product over the axes of a of entries of r - r̄, and over the others of Σ r, over N_a ·
+    times · Π n_i of the axes of the table that are not in a. Without filled axes r - r̄ is 1 - 1/n_i where the number agrees
+    with the cell, and -1/n_i elsewhere.
+    """
+    found = []
+    readings = dict(zip(table, cells.readings, strict=True))
+    for part in parts_of(effects, table):
+        one = measured[part]
         if one.law is None:
             continue
-        scale = one.times * prod(effects.sizes[axis] for axis in table)
+        added = prod((readings[axis].added for axis in table if axis not in part), start=Fraction(1))
+        scale = one.times * prod(effects.sizes[axis] for axis in table) / added
         weights: dict[Fraction, int] = {}
-        for agree in product((True, False), repeat=len(part)):
-            size = prod(
-                (1 - Fraction(1, n) if same else Fraction(1, n) for same, n in zip(agree, sizes, strict=True)),
-                start=Fraction(1),
-            )
-            many = prod(1 if same else n - 1 for same, n in zip(agree, sizes, strict=True))
-            weights[size / scale] = weights.get(size / scale, 0) + many
-        found.append(Weighted(one.law, tuple(weights.items())))
+        for entries in product(*(readings[axis].sizes for axis in part)):
+            size = prod((size for size, _ in entries), start=Fraction(1)) / scale
+            weights[size] = weights.get(size, 0) + prod(many for _, many in entries)
+        found.append(Weighted(one.law, tuple((size, many) for size, many in weights.items() if size and many)))
     return tuple(found)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil
 from typing import Any
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 
 from discreet.cube.cells import Integers
 from discreet.exact.numbers import float_up
+from discreet.statistics.filled import Cells
 
-__all__ = ["decimals_of", "ends_of"]
+__all__ = ["decimals_of", "decimals_of_parts", "ends_of", "ends_of_parts"]
 
 Floats = NDArray[np.float64]
 Ends = tuple[Floats, Floats, Floats]
@@ -43,6 +45,23 @@ def ends_of(values: Integers, denominator: int, half: Fraction, decimals: int | 
         return near, near, near
     found = None if decimals is None else _in_decimals(values, denominator, half, decimals)
     return near, *(_around(near, half) if found is None else found)
+
+
+def ends_of_parts(values: Integers, denominator: int, parts: Sequence[tuple[Cells, Fraction]], decimals: int | None) -> Ends:
+    """The same for cells in parts with half-widths of their own, which are all of the table."""
+    if len(parts) == 1:
+        return ends_of(values, denominator, parts[0][1], decimals)
+    found = (np.zeros(values.shape), np.zeros(values.shape), np.zeros(values.shape))
+    for cells, half in parts:
+        place = np.ix_(*cells.levels)
+        for whole, one in zip(found, ends_of(values[place], denominator, half, decimals), strict=True):
+            whole[place] = one
+    return found
+
+
+def decimals_of_parts(parts: Sequence[tuple[Cells, Fraction]]) -> int | None:
+    """The decimals that suit the narrowest intervals of a table; None where there is no noise."""
+    return decimals_of(min((half for _, half in parts if half), default=Fraction(0)))
 
 
 def _nearest(values: Integers, denominator: int) -> Floats:

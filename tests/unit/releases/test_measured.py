@@ -157,10 +157,10 @@ def test_a_document_with_ends_in_doubles_is_verified_too():
     assert block.pop("decimals") == [3, 3, 3]
     with pytest.raises(dp.ArgumentError, match="does not follow"):
         dp.verify(make_release({key: value for key, value in document.items() if key != "digest"}))
-    effects, measured = read_block(block, document["noise"])
+    effects, measured, fills = read_block(block, document["noise"])
     tables = [tuple(table) for table in block["tables"]]
-    halves = errors_of(effects, tables, measured, Fraction(block["level"]))
-    for frame, cells, half in zip(frames, cells_of(effects, tables, measured), halves, strict=True):
+    halves = errors_of(effects, tables, measured, fills, Fraction(block["level"]))
+    for frame, cells, half in zip(frames, cells_of(effects, tables, measured, fills), halves, strict=True):
         columns = {one["name"]: one for one in frame["columns"]}
         for name, one in zip(("count", "count_low", "count_high"), ends_of(*cells, half, None), strict=True):
             columns[name]["values"] = one.ravel().tolist()

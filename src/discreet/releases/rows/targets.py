@@ -19,6 +19,7 @@ from discreet.mechanisms.effects import Axes, Effects
 from discreet.noise.single.laws import DiscreteLaplace, Law, RoundedGaussian
 from discreet.releases.measured import blocks_of, read_block
 from discreet.statistics.effects import MeasuredEffect, cells_of, parts_of
+from discreet.statistics.filled import Fills
 
 __all__ = ["PARTS", "Axis", "Target", "Targets", "targets_of"]
 
@@ -102,11 +103,11 @@ def targets_of(document: Mapping[str, Any]) -> Targets:
         raise ArgumentError("release: its tables are by areas of several levels; rows cannot be fitted to these yet")
     axes = tuple(map(_axis, block["axes"]))
     _refuse_related(axes, document)
-    effects, measured = read_block(block, document["noise"])
+    effects, measured, fills = read_block(block, document["noise"])
     tables = [tuple(table) for table in block["tables"]]
     totals = _totals_of(document, axes)
     alone: list[Axes] = [(axis,) for axis in range(len(axes))]
-    whole, *counts = _counts(effects, [(), *alone, *tables], measured)
+    whole, *counts = _counts(effects, [(), *alone, *tables], measured, fills)
     singles, counts = counts[: len(alone)], counts[len(alone) :]
     weights, unit = _weights(effects, tables, measured)
     return Targets(
@@ -143,10 +144,12 @@ def _rows(whole: int) -> int:
     return max(0, (2 * whole + PARTS) // (2 * PARTS))
 
 
-def _counts(effects: Effects, tables: Sequence[Axes], measured: Mapping[Axes, MeasuredEffect]) -> list[NDArray[np.int64]]:
+def _counts(
+    effects: Effects, tables: Sequence[Axes], measured: Mapping[Axes, MeasuredEffect], fills: Fills
+) -> list[NDArray[np.int64]]:
     """The estimates of all cells, times `PARTS`, each next to the exact fraction: floor(x + 1/2)."""
     found = []
-    for values, denominator in cells_of(effects, tables, measured):
+    for values, denominator in cells_of(effects, tables, measured, fills):
         whole = (2 * PARTS * values.astype(np.object_) + denominator) // (2 * denominator)
         found.append(np.asarray(whole, dtype=np.int64))
     return found
