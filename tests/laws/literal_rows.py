@@ -160,7 +160,7 @@ def multiplied(part: object, plan: Plan, record: dict[str, object]) -> int:
 def parts_of_effect(query: EffectCounts | AreaEffects, plan: Plan, record: dict[str, object]) -> list[tuple[int, int, int]]:
     """What a record adds to an effect, in the area that it is in."""
     effect = query.effect if isinstance(query, AreaEffects) else query
-    facts = table_facts(plan.schema, plan.neighbours, plan.steps)
+    facts = plan.facts  # columns that are counted with their nulls among them
     cell = cell_of(effect.groups, [group_labels(group, facts) for group in effect.groups], record)
     if cell is None:
         return []

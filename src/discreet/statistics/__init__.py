@@ -14,6 +14,7 @@
 * `completions`: The rows about which nothing is recorded: how many may be in a cell, from public counts or from noisy ones
 * `correlation`: The correlation of two columns, over the rows in which both are known: their covariance over both standard
   deviations
+* `filled`: Tables with null groups whose rows a public law spreads over the other groups
 * `fits`: How well a regression fits: R² and the F statistic
 * `noise_matrices`: Bounds of the norm of a matrix of noises
 * `joint_means`: The means of several columns and their count, from one vector of sums

@@ -339,9 +339,16 @@ class AgreeingRecipe:
         return "times the error that its table should have" if self.wanted else ""
 
     def accuracy(self, noises: Noises) -> str:
+        filled = f"; {self._imputed}" if self.fills else ""
         if self.wanted:
-            return " times the error that its table should have, at most; all tables agree"
-        return " in the table with the widest intervals; all tables agree" if len(self.asked) > 1 else ""
+            return f" times the error that its table should have, at most; all tables agree{filled}"
+        return (" in the table with the widest intervals; all tables agree" if len(self.asked) > 1 else "") + filled
+
+    @property
+    def _imputed(self) -> str:
+        """The words for nulls that nobody drew a value for."""
+        names = ", ".join(dict.fromkeys(self.group(axis).column for axis in self.fills))
+        return f"the nulls of {names} are in the counts by the law that imputes them, and none was drawn"
 
     def statements(self, noises: Noises) -> Statements:
         # Each cell of each table has a sum of noises of its own.
@@ -386,4 +393,4 @@ class AgreeingRecipe:
         return found
 
     def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
-        return {}
+        return {"imputed": self._imputed} if self.fills else {}
