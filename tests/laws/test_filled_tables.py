@@ -16,11 +16,13 @@ from discreet.noise.bits import no_bits
 from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
 from discreet.noise.single.weighted import half_width_of_rounded, variance_of_weighted
 from discreet.quotes.allocate import quote
+from discreet.quotes.attributes import part_of_change
 from discreet.releases.evaluate import exact_answers, run_scans
 from discreet.statistics import effects as room
 from discreet.statistics import filled
 from discreet.statistics.effects import MeasuredEffect, cells_of, halves_of, weights_of_cells
 from discreet.statistics.filled import blocks_of_cells
+from discreet.totals.attributes import changes_of_attribute
 from discreet.totals.exact_totals import exact_totals_of
 
 from . import literal_rows
@@ -316,3 +318,18 @@ def test_errors_hold_in_every_cell():
     assert (
         max(float(max(half for _, half in parts)) / wanted for wanted, parts in zip((40, 25), halves, strict=True)) >= 0.98
     )
+
+
+@pytest.mark.parametrize("attribute", ["a", "b"])
+def test_a_change_of_one_attribute_costs_as_much_as_any_pair_of_rows_that_differ_in_it(attribute):
+    """The name under which an imputed column is counted is that of the column where costs are told apart."""
+    quoted = quote(small(dp.ReplaceOne(rows=ROWS)), SPEND)
+    (change,) = (one for one in changes_of_attribute((attribute,), None, SMALL, ROWS) if one.moved == {attribute})
+    rows, every = list(product(("x", "y", None), ("p", None), ("u", None))), scaled(quoted)
+    pairs = [
+        (one, other)
+        for one, other in product(range(len(rows)), repeat=2)
+        if all(rows[one][place] == rows[other][place] for place, name in enumerate("abc") if name != attribute)
+    ]
+    worst = max(float(((every[one] - every[other]) ** 2).sum()) for one, other in pairs)
+    assert 0 < worst <= float(part_of_change(quoted, change)) * (1 + 1e-9)

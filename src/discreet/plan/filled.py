@@ -19,18 +19,15 @@ from discreet.domain.groups import BinGroup, Group
 from discreet.domain.neighbours import person_of
 from discreet.domain.steps import CategoryFacts, TableFacts, conditions_of, facts_of
 from discreet.errors import InternalError, PlanError, printed
-from discreet.plan.recorded import Request
+from discreet.plan.recorded import WITH_NULLS, Request
 from discreet.statistics.base import Filling, Need
 
 __all__ = ["facts_with_filled", "filled_columns", "filled_name", "fillings_of", "needs_with_nulls"]
 
-_WITH_NULLS = " with its nulls"
-"""After the name of a column that is imputed: what queries call it where its nulls are counted as such."""
-
 
 def filled_name(column: str) -> str:
     """What queries call the column where its nulls are counted."""
-    return column + _WITH_NULLS
+    return column + WITH_NULLS
 
 
 def filled_columns(request: Request, *, constant: bool) -> dict[str, Path]:
@@ -47,7 +44,7 @@ def filled_columns(request: Request, *, constant: bool) -> dict[str, Path]:
     if not wished or not constant or request.target is not None or person_of(request.neighbours) is not None:
         return {}
     start = facts_of(request.schema, request.neighbours)
-    taken = next((name for name in request.schema.columns if name.endswith(_WITH_NULLS)), None)
+    taken = next((name for name in request.schema.columns if name.endswith(WITH_NULLS)), None)
     if taken is not None:
         raise PlanError(f"agreeing_tables(): column {printed(taken)} has the name of another one with its nulls; rename it")
     if any(path_of(step.column, request.steps, start).drawn for step in conditions_of(request.steps)):

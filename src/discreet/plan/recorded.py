@@ -28,6 +28,7 @@ __all__ = [
     "ORIGINAL",
     "PREPARED",
     "READINGS",
+    "WITH_NULLS",
     "Original",
     "Request",
     "answered_by",
@@ -65,6 +66,9 @@ PREPARED = "prepared"
 
 _RECORDED = " as recorded"
 """After the name of a column that the steps change: its values before them."""
+
+WITH_NULLS = " with its nulls"
+"""After the name of a column that is imputed: what queries call it where its nulls are counted as such."""
 
 _TOLD = {
     "recorded": "the value of the table as recorded, within the bounds of the schema, nulls left out",
@@ -145,7 +149,9 @@ def recorded_name(column: str) -> str:
 
 def plain_name(called: str, schema: Schema) -> str:
     """The column of the schema that is called so."""
-    return called if called in schema.columns else called.removesuffix(_RECORDED).removesuffix(_CLAMPED)
+    if called in schema.columns:
+        return called
+    return called.removesuffix(WITH_NULLS).removesuffix(_RECORDED).removesuffix(_CLAMPED)
 
 
 def stripped_steps(steps: Iterable[Step]) -> tuple[Step, ...]:
