@@ -12,7 +12,6 @@ import pytest
 from tests.builders import plan_text, session_over
 
 import discreet as dp
-from discreet.audit import audit
 from discreet.domain.neighbours import AddRemovePersons, find_relation, neighbours_of, relations
 from discreet.errors import ArgumentError, BudgetExceeded, DiscreetError, InternalError, LedgerError, PlanError
 from discreet.pages.explain import explain
@@ -135,11 +134,6 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         ),
         "another schema",
     ),
-    "an audit of one row of each": (
-        lambda: audit(OF_EACH.agg(dp.count()), dp.PureDP(1), runs=1000),
-        "docs/proofs/persons.md",
-    ),
-    "an audit": (lambda: audit(BOUND.agg(dp.count()), dp.PureDP(1), runs=1000), "docs/proofs/persons.md"),
 }
 
 
