@@ -18,6 +18,7 @@ if _typing.TYPE_CHECKING:
     from discreet.domain.about import About, Labels
     from discreet.domain.areas import DerivedColumn, Hierarchy
     from discreet.domain.columns import Category, Date, Number
+    from discreet.domain.combinations import Keys
     from discreet.domain.discovery import Discover, top
     from discreet.domain.draws import Poisson, WithoutReplacement
     from discreet.domain.geojson import read_map
@@ -140,6 +141,7 @@ __all__ = [
     "Impossible",
     "InternalError",
     "Invariants",
+    "Keys",
     "Labels",
     "LedgerError",
     "Limits",
@@ -260,14 +262,9 @@ _HOMES = {
         "SourceError",
     ),
     "discreet.domain.areas": ("DerivedColumn", "Hierarchy"),
-    "discreet.domain.about": (
-        "About",
-        "Labels",
-    ),
-    "discreet.domain.draws": (
-        "Poisson",
-        "WithoutReplacement",
-    ),
+    "discreet.domain.combinations": ("Keys",),
+    "discreet.domain.about": ("About", "Labels"),
+    "discreet.domain.draws": ("Poisson", "WithoutReplacement"),
     "discreet.domain.geojson": ("read_map",),
     "discreet.domain.groups": ("bins",),
     "discreet.domain.maps": ("Map",),

@@ -9,7 +9,11 @@
   calendar
 * `codes`: The code that is not a position on a grid
 * `columns`: A column and its public domain: categories, numbers on a grid, or days
+* `combinations`: A public list of combinations of several columns of the source, as one column: its categories are the rows
+  of the list
 * `conditions`: A condition that somebody wrote as text, and the nearest way to say it: the bounds that it leaves
+* `declarations`: What a schema can be told of a column, and the columns that it has then: those of hierarchies and lists
+  among them
 * `declared_words`: The declared columns and the steps in words: one wording for commands, notebooks, explanations and
   reports
 * `discovery`: Groups that nobody listed: what is asked for, and which groups there are before and after they were looked for

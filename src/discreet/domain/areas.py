@@ -15,13 +15,13 @@ from types import MappingProxyType
 from typing import Literal
 
 from discreet.domain.categories import Value
-from discreet.domain.columns import Category, Column, derived_category
+from discreet.domain.columns import Category, derived_category
 from discreet.domain.lookups import Cell, Lookup, read_lookup, whole_number
 from discreet.domain.origins import Origin
 from discreet.errors import SchemaError, did_you_mean, printed
 from discreet.exact.canonical import digest
 
-__all__ = ["Declared", "DerivedColumn", "Hierarchy", "expand_columns", "level_name"]
+__all__ = ["DerivedColumn", "Hierarchy", "derive", "labels_in", "level_name"]
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
@@ -93,7 +93,7 @@ class DerivedColumn:
                 codes[code] = labels.setdefault((type(label), label), len(labels))
         if not labels:
             raise SchemaError(f"DerivedColumn('{self.name}'): the map leads to no category")
-        return _derived(self.of, source, codes, [label for _, label in labels], required=self.required)
+        return derive(self.of, source, codes, [label for _, label in labels], required=self.required)
 
 
 def _code(value: Cell, known: Mapping[object, int], source: Category, place: str) -> int:
@@ -108,7 +108,7 @@ def _code(value: Cell, known: Mapping[object, int], source: Category, place: str
     return code
 
 
-def _derived(root: str, source: Category, codes: Sequence[int], labels: Sequence[Cell], *, required: bool) -> Category:
+def derive(root: str, source: Category, codes: Sequence[int], labels: Sequence[Cell], *, required: bool) -> Category:
     """The column of these labels, one for each code of the source or -1."""
     named = [(value, None if code < 0 else labels[code]) for value, code in zip(source.values, codes, strict=True)]
     origin = Origin(root, source.values, tuple(codes), digest([list(pair) for pair in named]))
@@ -171,7 +171,7 @@ class Hierarchy:
         _check_tree(rows, named, cells)
         object.__setattr__(self, "levels", named)
         object.__setattr__(self, "codes", tuple(tuple(dict.fromkeys(column)) for column in cells))
-        object.__setattr__(self, "labels", MappingProxyType(_labels_of(rows, named, cells, labels or {})))
+        object.__setattr__(self, "labels", MappingProxyType(labels_in(rows, named, cells, labels or {})))
         object.__setattr__(self, "missing", tuple(missing))
         object.__setattr__(self, "required", required)
         places = [{code: place for place, code in enumerate(dict.fromkeys(column))} for column in cells]
@@ -183,7 +183,7 @@ class Hierarchy:
         source = Category(self.codes[-1], missing=self.missing, required=self.required)
         found = {name: source}
         for level, codes, own in zip(self.levels, self.codes, self._parents, strict=True):
-            found[level_name(name, level)] = _derived(name, source, own, codes, required=self.required)
+            found[level_name(name, level)] = derive(name, source, own, codes, required=self.required)
         return found
 
 
@@ -248,7 +248,7 @@ def _check_tree(table: Lookup, levels: Sequence[str], cells: Sequence[Sequence[V
             raise SchemaError(f"{table.at(row)}: '{levels[-1]}' {printed(code)} is listed twice; line {twin} has it too")
 
 
-def _labels_of(
+def labels_in(
     table: Lookup, levels: Sequence[str], cells: Sequence[Sequence[Value]], labels: Mapping[str, str]
 ) -> dict[str, Mapping[Value, str]]:
     """The label of each code of the levels that have some."""
@@ -262,60 +262,3 @@ def _labels_of(
                 raise SchemaError(f"{table.at(row)}: '{level}' {printed(code)} has two labels in '{column}'")
         found[level] = MappingProxyType(told)
     return found
-
-
-Declared = Column | DerivedColumn | Hierarchy
-"""All that a schema can declare under a name."""
-
-
-def expand_columns(declared: Mapping[str, Declared]) -> dict[str, Column]:
-    """The columns of a schema, those of every hierarchy and every derived column among them.
-
-    Raises:
-        SchemaError: a derived column of something that is not a category, or of itself; a name that is taken twice.
-    """
-    found: dict[str, Column] = {}
-    for name, one in declared.items():
-        made: Mapping[str, Column] = one.columns(name) if isinstance(one, Hierarchy) else {}
-        for own, column in made.items():
-            if own in found or (own != name and own in declared):
-                raise SchemaError(f"column '{own}': is declared twice; it is a level of '{name}' too")
-            found[own] = column
-        if not isinstance(one, Hierarchy):
-            found[name] = one  # type: ignore[assignment]  # a derived column is made below; what is not a column is refused
-    for name, one in declared.items():
-        if isinstance(one, DerivedColumn):
-            _resolve(name, declared, found, ())
-    _check_origins(found)
-    return found
-
-
-def _resolve(name: str, declared: Mapping[str, Declared], found: dict[str, Column], above: tuple[str, ...]) -> Category:
-    """The column of that name, made where it is derived and not made yet."""
-    column: object = found.get(name)
-    if isinstance(column, DerivedColumn):
-        if name in above:
-            raise SchemaError(f"column '{name}': is derived from itself")
-        source = _resolve(column.of, declared, found, (*above, name))
-        made = column.column(source)
-        if source.origin is not None and made.origin is not None:
-            root = found[source.origin.of]
-            own = [-1 if code < 0 else made.origin.codes[code] for code in source.origin.codes]
-            made = _derived(source.origin.of, root, own, made.values, required=made.required)  # type: ignore[arg-type]
-        found[name] = made
-        return made
-    if isinstance(column, Category):
-        return column
-    said = did_you_mean(name, found) if column is None else "; a number or a date is grouped by bins"
-    raise SchemaError(f"column '{above[-1]}': is derived from {printed(name)}, which must be a category of the schema{said}")
-
-
-def _check_origins(columns: Mapping[str, Column]) -> None:
-    """The root of every derived column is declared, with the categories of its map."""
-    for name, column in columns.items():
-        origin = getattr(column, "origin", None)
-        if origin is None:
-            continue
-        root = columns.get(origin.of)
-        if not isinstance(root, Category) or root.origin is not None or root.values != origin.values:
-            raise SchemaError(f"column '{name}': is derived from '{origin.of}', which the schema does not declare as it was")

@@ -17,11 +17,11 @@ from pathlib import Path
 
 from discreet.domain.categories import Value, check_categories, missing_category, read_categories
 from discreet.domain.missing import missing_codes
-from discreet.domain.origins import Origin
+from discreet.domain.origins import Origin, Parts
 from discreet.errors import SchemaError, did_you_mean, printed, unreachable
 from discreet.exact.numbers import Amount, exact, text
 
-__all__ = ["Category", "Column", "Date", "Number", "derived_category", "is_numeric"]
+__all__ = ["Category", "Column", "Date", "Number", "derived_category", "is_numeric", "listed_category"]
 
 _MAX_CODES = 2**52  # they must be exact as doubles: a floating column is put on the grid in IEEE arithmetic
 _MAX_SIZE = 10**60  # of numerators and denominators: every sum of the column, with its noise, is a finite double
@@ -36,7 +36,8 @@ class Category:
     `values` are distinct texts, integers or booleans, all of one type, or the path of a UTF-8 text file with one category
     per line. Texts are normalised to NFC, here and when the data are read. The empty text is refused: in CSV it is null.
     `missing` are codes of the same type that stand for "not known"; they are null, as is everything that is not a category.
-    `origin` says what a column is derived from (`Derived`, `Hierarchy`); None for a column of the source.
+    `origin` says what a column is derived from (`Derived`, `Hierarchy`), and `parts` which columns of the source are read
+    together (`Keys`); None for a column of the source.
 
     Raises:
         SchemaError: no values, values of several types, duplicates, empty or unprintable text, unreadable file, a missing
@@ -47,6 +48,7 @@ class Category:
     missing: tuple[Value, ...]
     required: bool
     origin: Origin | None
+    parts: Parts | None
 
     def __init__(
         self, values: Iterable[Value] | str | Path, *, missing: Iterable[Value] = (), required: bool = False
@@ -58,6 +60,7 @@ class Category:
         object.__setattr__(self, "missing", missing_codes(missing, partial(missing_category, self.values)))
         object.__setattr__(self, "required", _flag(required))
         object.__setattr__(self, "origin", None)
+        object.__setattr__(self, "parts", None)
 
     def __setstate__(self, state: Sequence[object]) -> None:
         _restore(self, state)
@@ -67,8 +70,8 @@ class Category:
         if not isinstance(other, Category):
             return NotImplemented
         same = type(self.values[0]) is type(other.values[0])
-        declared = (self.values, self.missing, self.required, self.origin)
-        return same and declared == (other.values, other.missing, other.required, other.origin)
+        declared = (self.values, self.missing, self.required, self.origin, self.parts)
+        return same and declared == (other.values, other.missing, other.required, other.origin, other.parts)
 
     def __hash__(self) -> int:
         return hash(self.values)
@@ -92,6 +95,7 @@ class Category:
     def to_json(self) -> dict[str, object]:
         """The column as canonical JSON values."""
         come = {} if self.origin is None else self.origin.to_json()
+        come |= {} if self.parts is None else self.parts.to_json()
         nulls = _nulls_json(self.missing, required=self.required)
         return {"type": "category", "categories": list(self.values), **nulls, **come}
 
@@ -104,6 +108,17 @@ def derived_category(values: Iterable[Value], origin: Origin, *, required: bool 
     """
     made = Category(values, required=required)
     object.__setattr__(made, "origin", origin)
+    return made
+
+
+def listed_category(values: Iterable[Value], parts: Parts, *, required: bool = False) -> Category:
+    """The column of these categories whose values are combinations of several columns of the source.
+
+    Raises:
+        SchemaError: as for a `Category`.
+    """
+    made = Category(values, required=required)
+    object.__setattr__(made, "parts", parts)
     return made
 
 
@@ -277,14 +292,14 @@ def _flag(required: object) -> bool:
 
 
 def _restore(column: Column, state: Sequence[object]) -> None:
-    """The column of a pickle; pickles of version 0.1.0 say nothing of nulls, later ones nothing of an origin."""
+    """The column of a pickle; pickles of version 0.1.0 say nothing of nulls, later ones nothing of an origin or parts."""
     names = [field.name for field in fields(column)]
     said = [*state, *(_LATER[name] for name in names[len(state) :])]
     for name, value in zip(names, said, strict=True):
         object.__setattr__(column, name, value)
 
 
-_LATER: Mapping[str, object] = {"missing": (), "required": False, "origin": None}
+_LATER: Mapping[str, object] = {"missing": (), "required": False, "origin": None, "parts": None}
 """The fields that columns of earlier versions do not have, with what they stand for."""
 
 

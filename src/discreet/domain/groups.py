@@ -11,7 +11,7 @@ from itertools import pairwise
 from discreet.domain.bin_steps import step_codes
 from discreet.domain.categories import Value
 from discreet.domain.columns import Category, Column, Date, Number
-from discreet.domain.origins import between, finest, root_of
+from discreet.domain.origins import between, finest, root_of, tell_all
 from discreet.domain.steps import CategoryFacts, NumberFacts, TableFacts
 from discreet.errors import ArgumentError, InternalError, PlanError, printed, unreachable
 from discreet.exact.numbers import Amount, text
@@ -205,7 +205,8 @@ class _Declared:
 def merge_groups(groups: Sequence[Group], facts: TableFacts) -> tuple[Group, ...]:
     """The groups, with one for all columns of a family: of the finest, which the others are printed beside.
 
-    Cells are then those of the finest column alone, and no cell crosses a county with another state (K2).
+    Cells are then those of the finest column alone, and no cell crosses a county with another state (K2). Columns that tell
+    the root together, as all parts of a combination do, have the cells of the root (K6).
 
     Raises:
         PlanError: none of them determines the others.
@@ -232,9 +233,10 @@ def _family(group: Group, others: Sequence[CategoryGroup], declared: _Declared) 
 
 
 def _merged(names: tuple[str, ...], declared: _Declared) -> CategoryGroup:
-    fine = finest(names, declared)
+    fine, root = finest(names, declared), root_of(names[0], declared)
+    if fine is None and tell_all(names, declared):
+        fine = root  # all parts of a combination are the combination
     if fine is None:
-        root = root_of(names[0], declared)
         raise PlanError(
             f"group_by({', '.join(map(repr, names))}): all are derived from '{root}', and none determines the others, so "
             f"that some of their combinations cannot occur; group by '{root}' as well, or by one of them"

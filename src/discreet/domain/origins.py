@@ -1,7 +1,8 @@
 """Where a derived column comes from: a public map from the codes of another column, and what such maps say of each other.
 
 Columns with one root are a *family*: the values of all of them are functions of one cell of the source. Null of the root is
-null of every one of them (K1 and K2 of docs/proofs/areas.md).
+null of every one of them (K1 and K2 of docs/proofs/areas.md). A column may also be put together from several of the
+source, by a public list of combinations (K6).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 __all__ = [
     "Columns",
     "Origin",
+    "Parts",
     "between",
     "covers",
     "determines",
@@ -24,6 +26,7 @@ __all__ = [
     "joint_columns",
     "root_of",
     "shared_columns",
+    "tell_all",
     "together",
 ]
 
@@ -49,6 +52,31 @@ class Origin:
     def to_json(self) -> dict[str, object]:
         """The origin as a schema states it: the map by its digest."""
         return {"of": self.of, "map": self.digest}
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The columns of the source whose cells together are one column, and the public list of their combinations.
+
+    The categories of the column are the combinations in the order of the list, and with `other` a last one for all others.
+
+    Args:
+        columns: the columns of the source.
+        values: the categories of each.
+        codes: for each column the code of every combination of the list.
+        other: True if a row that no combination of the list has is in the last category; it is null otherwise.
+        digest: SHA-256 of the list, row by row, in hexadecimal.
+    """
+
+    columns: tuple[str, ...]
+    values: tuple[tuple[str | int | bool, ...], ...] = field(repr=False)
+    codes: tuple[tuple[int, ...], ...] = field(repr=False)
+    other: bool
+    digest: str
+
+    def to_json(self) -> dict[str, object]:
+        """The list as a schema states it: by its digest."""
+        return {"combinations_of": list(self.columns), "list": self.digest, **({"others": True} if self.other else {})}
 
 
 class Coded(Protocol):
@@ -118,6 +146,12 @@ def together(first: str, second: str, columns: Columns) -> Codes | None:
 def determines(fine: str, coarse: str, columns: Columns) -> bool:
     """True if the value of the first column is enough to know that of the second: it is the same, or a finer one."""
     return fine == coarse or between(fine, coarse, columns) is not None
+
+
+def tell_all(names: Iterable[str], columns: Columns) -> bool:
+    """True if the values of some columns of one family are enough together to know the value of their root."""
+    levels = np.stack([_levels(name, columns) for name in names], axis=1)
+    return len(np.unique(levels, axis=0)) == len(levels)
 
 
 def covers(some: Iterable[str], others: Iterable[str], columns: Columns) -> bool:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from discreet.domain.areas import Declared, expand_columns
 from discreet.domain.categories import check_text
 from discreet.domain.columns import Category, Column, Date, Number
+from discreet.domain.declarations import Declared, expand_columns
 from discreet.domain.identifiers import Identifier
 from discreet.domain.origins import root_of
 from discreet.domain.reading import CsvFormat
@@ -30,9 +30,11 @@ class Schema:
     """The declared columns, in order. Columns of the source that are not declared are never read.
 
     A `DerivedColumn` becomes a category, a `Hierarchy` one for its codes and one for each level: `area`, `area.state`, ….
+    A list of combinations (`Keys`) becomes one for the combinations and one for each part.
 
     Raises:
-        SchemaError: no columns; a name that is empty, unprintable or declared twice, whatever its case; no `Column`.
+        SchemaError: no columns; a name that is empty, unprintable or declared twice, whatever its case; no `Column`; a
+            column that is declared, and part of a list of combinations too; such a list beside an `Identifier`.
     """
 
     columns: Mapping[str, Column]
@@ -57,6 +59,7 @@ class Schema:
         rest = {name: column for name, column in joined.items() if not isinstance(column, Identifier | Text)}
         made = expand_columns(rest)
         _check_columns({**made, **identifiers, **texts})
+        _check_parts(made, {**identifiers, **texts})
         object.__setattr__(self, "columns", MappingProxyType(made))
         object.__setattr__(self, "identifiers", MappingProxyType(identifiers))
         object.__setattr__(self, "texts", MappingProxyType(texts))
@@ -88,7 +91,7 @@ class Schema:
         from discreet.domain.rowwise.parsing import parse
 
         found = parse(query)
-        for name in self.of_source().columns:
+        for name in self.as_read().columns:
             found.require(name)
         return _read_again(self._declared(), self.reading, found)
 
@@ -102,6 +105,17 @@ class Schema:
         kept = {name: column for name, column in self.columns.items() if root_of(name, self) == name}
         everything = {**kept, **self.identifiers, **self.texts}
         return self if len(kept) == len(self.columns) else _read_again(everything, self.reading, self.query)
+
+    def as_read(self) -> Schema:
+        """The columns that the source has: those of `of_source`, and each column that a list of combinations names."""
+        source = self.of_source()
+        if all(not isinstance(column, Category) or column.parts is None for column in source.columns.values()):
+            return source
+        found: dict[str, Column | Identifier | Text] = {}
+        for name, column in source.columns.items():
+            parts = column.parts if isinstance(column, Category) else None
+            found |= {name: column} if parts is None else dict(zip(parts.columns, map(Category, parts.values), strict=True))
+        return _read_again({**found, **self.identifiers, **self.texts}, self.reading, self.query)
 
     def __getitem__(self, name: str) -> Column:
         """The column with this name.
@@ -171,3 +185,13 @@ def _check_columns(columns: Mapping[str, Column | Identifier | Text]) -> None:
         twin = folded.setdefault(name.casefold(), name)
         if twin != name:
             raise SchemaError(f"column '{name}': differs from column '{twin}' only in upper and lower case")
+
+
+def _check_parts(columns: Mapping[str, Column], others: Mapping[str, Identifier | Text]) -> None:
+    """Lists of combinations are read row by row, and not yet person by person; each of their columns is read once."""
+    lists = [name for name, column in columns.items() if isinstance(column, Category) and column.parts is not None]
+    if lists and others:
+        raise SchemaError(
+            f"column '{lists[0]}': a list of combinations cannot stand beside '{next(iter(others))}' yet: combinations are "
+            "not put together person by person; write the combination into one column of the source, and declare a Category"
+        )

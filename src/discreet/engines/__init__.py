@@ -8,6 +8,7 @@ folder, and is loaded when a source needs it.
   public codes
 * `codes`: The code of a number as an SQL expression: values within the bounds are rounded, and the few others are
   moved to them
+* `combinations`: A source whose columns are read together: combinations that a public list names, on top of any engine
 * `dialect`: The expressions in which SQL engines differ, which `sql` leaves to the engine that will run the statement
 * `duckdb`: The default engine, and every source that DuckDB reads
 * `files`: Files as sources: what can be checked for changes while it is read, each file under one name
@@ -56,6 +57,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.domain.schema import Schema
 from discreet.engines.absent import AbsentSource
 from discreet.engines.base import CodeList, Engine, Header, Labelled, check_header, check_person
+from discreet.engines.combinations import combining
 from discreet.engines.progress import Progress, Telling
 from discreet.engines.resources import NO_LIMITS, Limits
 from discreet.engines.sources import Opened, open_known, source_in, source_text
@@ -109,15 +111,16 @@ def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS, progres
         raise ArgumentError(f"limits={printed(limits)}: must be Limits(…)")
     if progress is not None and not callable(progress):
         raise ArgumentError(f"progress={printed(progress)}: must be a function of the name of a stage")
-    schema = schema.of_source()
-    found = open_known(source, _columns_read(schema), limits)
+    read = schema.as_read()
+    found = open_known(source, _columns_read(read), limits)
     try:
-        _select(found, schema, [*schema.columns])
-        _check(found, schema)
+        _select(found, read, [*read.columns])
+        _check(found, read)
     except SourceError:
         found.engine.close()
         raise
-    return found.engine if progress is None else Telling(found.engine, progress)
+    engine = combining(found.engine, schema)
+    return engine if progress is None else Telling(engine, progress)
 
 
 def _columns_read(schema: Schema) -> list[str]:
@@ -179,7 +182,7 @@ def header_faults(source: Any, schema: Schema) -> list[str]:
     Raises:
         SourceError: the source cannot be opened.
     """
-    schema = schema.of_source()
+    schema = schema.as_read()
     found = open_known(source, _columns_read(schema), NO_LIMITS)
     try:
         names, faults = _sound(found, schema)

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from discreet.domain.about import Labels
-from discreet.domain.areas import Declared, DerivedColumn, Hierarchy, level_name
+from discreet.domain.areas import DerivedColumn, Hierarchy, level_name
 from discreet.domain.categories import Value, whole_categories
 from discreet.domain.columns import Category, Date, Number
+from discreet.domain.combinations import Keys as Combinations
+from discreet.domain.declarations import Declared
 from discreet.domain.identifiers import Identifier
 from discreet.domain.schema import Schema
 from discreet.domain.texts import Text
@@ -27,6 +29,7 @@ _COLUMNS: Mapping[str, Keys] = {
     "date": (("first", "last"), ("missing", "required", "clamp", "impute")),
     "derived": (("of",), ("file", "sha256", "map", "column", "key", "required", "clamp", "impute")),
     "hierarchy": (("file", "levels"), ("sha256", "labels", "categories_type", "missing", "required")),
+    "keys": (("file", "columns"), ("sha256", "labels", "integers", "other", "required", "clamp", "impute")),
     "identifier": ((), ()),
     "text": (("max_length",), ()),
 }
@@ -47,6 +50,9 @@ def labels_of(node: Node, folder: Path) -> dict[str, Labels]:
             made = _hierarchy(parts, folder)
             found |= {level_name(name, level): Labels(categories=told) for level, told in made.labels.items()}
             found |= {name: Labels(categories=made.labels[made.levels[-1]])} if made.levels[-1] in made.labels else {}
+        if kind == "keys":
+            told_of = _combinations(parts, folder).labels
+            found |= {level_name(name, part): Labels(categories=told) for part, told in told_of.items()}
     return found
 
 
@@ -68,6 +74,8 @@ def _column(name: str, node: Node, folder: Path) -> Declared | Identifier | Text
             return _derived_column(name, node, parts, folder)
         if kind == "hierarchy":
             return _hierarchy(parts, folder)
+        if kind == "keys":
+            return _combinations(parts, folder)
         days = (parts[key].scalars() for key in ("first", "last"))
         return Date(*days, missing=_read_codes(parts, Node.scalars), required=required)
 
@@ -95,6 +103,17 @@ def _hierarchy(parts: dict[str, Node], folder: Path) -> Hierarchy:
     levels, missing = [item.string() for item in parts["levels"].items()], _read_codes(parts, category_values)
     file = _lookup_file(parts, folder)
     return Hierarchy(file, levels=levels, labels=labels, codes=kind, missing=missing, required=required)
+
+
+def _combinations(parts: dict[str, Node], folder: Path) -> Combinations:
+    return Combinations(
+        _lookup_file(parts, folder),
+        columns=[item.string() for item in parts["columns"].items()],
+        labels={part: item.string() for part, item in parts["labels"].mapping().items()} if "labels" in parts else {},
+        integers=[item.string() for item in parts["integers"].items()] if "integers" in parts else (),
+        other=parts["other"].string() if "other" in parts else None,
+        required=parts["required"].value if "required" in parts else False,
+    )
 
 
 def _lookup_file(parts: dict[str, Node], folder: Path) -> Path:

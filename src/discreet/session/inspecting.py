@@ -28,13 +28,14 @@ def inspect(source: Any, schema: Schema, *, dataset: str, ledger: str | Path) ->
     from discreet.engines.inspection import check_inspectable, inspect_source
     from discreet.ledger import Ledger
 
+    schema = schema.as_read()
     engine = open_source(source, schema)
     try:
         shown = check_inspectable(engine)
         check_ready(engine)
         with Ledger.open(ledger) as book:
             book.inspect(dataset)
-        return inspect_source(shown, schema.of_source())
+        return inspect_source(shown, schema)
     finally:
         engine.close()
 
