@@ -26,6 +26,7 @@
 * `possible`: Numbers as views show them: intervals within what is possible, and no number where everything is
   possible
 * `rehearsal`: The release of a quote as if nothing were in it, to see before the charge what a reader can do with it
+* `payload`: The bytes of a document: read as JSON, and written in the canonical form, with errors that say what is wrong
 * `publish`: A quote carried out on its cubes and written down as a release: the last step before the ledger commits
   it
 * `quality`: The reliability of numbers: a class for every number of a release, from its interval and what is public about

@@ -6,13 +6,12 @@ and the files are views of that document. The table of a *large* release is in s
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from discreet._version import __version__
 from discreet.domain.about import About
@@ -25,6 +24,7 @@ from discreet.releases.files import TABLE, TableFile, collect_rows, copy_table, 
 from discreet.releases.frames import all_frames, check_formulas, for_csv, frame_of, name_files
 from discreet.releases.guarantee import Guarantee, guarantee_of_json
 from discreet.releases.labelled import abouts_in, apply_labels, list_known, texts_of
+from discreet.releases.payload import parse_document, written
 from discreet.releases.quality import quality_frame
 from discreet.releases.worded import in_words
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+    from discreet.releases.rows.result import Rows
+
 __all__ = ["FORMAT", "Release", "RowEstimate", "make_release"]
 
 FORMAT = 2
 """The newest version of the release file: 1 holds its table, 2 describes the files that do. Readers refuse what is newer."""
-
-Written = TypeVar("Written", str, bytes)
 
 _PARTS = ("name", "dataset", "guarantee", "columns")
 
@@ -62,14 +62,14 @@ class Release:
     texts: About | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        document = _parse(self.payload)
+        document = parse_document(self.payload)
         found = document.get("format")
         if type(found) is not int or found > FORMAT:
             raise ArgumentError(
                 f"release: its format is {printed(found)}, but this version reads formats up to {FORMAT}; update discreet"
             )
         body = {key: value for key, value in document.items() if key != "digest"}
-        if document.get("digest") != _write(digest_of_members, body):
+        if document.get("digest") != written(digest_of_members, body):
             raise ArgumentError("release: its digest does not match its content; it was changed after it was written")
         _check_parts(document)
 
@@ -100,10 +100,16 @@ class Release:
             raise ArgumentError("plot(): the release has too many groups for bars; filter release.scan() and plot that")
         return bars_of(self.shown(0), statistic, self.about)
 
+    def rows(self, rows: int | None = None, *, strict: bool = False) -> Rows:
+        """Made-up rows that agree with the published tables: what `fit_rows` makes of this release, with its errors."""
+        from discreet.releases.rows.result import fit_rows
+
+        return fit_rows(self, rows=rows, strict=strict)
+
     @property
     def document(self) -> dict[str, Any]:
         """The whole public document, a fresh copy."""
-        return _parse(self.payload)
+        return parse_document(self.payload)
 
     @property
     def name(self) -> str:
@@ -346,7 +352,7 @@ def make_release(content: Mapping[str, Any]) -> Release:
     _check_parts(body)
     if not has_text_keys(body):
         raise ArgumentError("release: holds an object with a name that is not a text")
-    return _sealed(_write(seal_bytes, body))
+    return _sealed(written(seal_bytes, body))
 
 
 def _sealed(payload: bytes) -> Release:
@@ -376,22 +382,3 @@ def _parts(document: Mapping[str, Any]) -> tuple[TableFile, ...]:
     """The files that hold the table of a document."""
     with _refuse_made_up("table"):
         return table_of(document["table"]) if document["format"] > 1 else ()
-
-
-def _parse(payload: bytes) -> dict[str, Any]:
-    try:
-        document = json.loads(payload)
-    except (ValueError, TypeError, RecursionError):
-        document = None
-    if not isinstance(document, dict):
-        raise ArgumentError("release: is not a release document, or is only part of one")
-    return document
-
-
-def _write(write: Callable[[Mapping[str, Any]], Written], body: Mapping[str, Any]) -> Written:
-    try:
-        return write(body)
-    except ValueError:
-        raise ArgumentError("release: holds a number that is not finite") from None
-    except RecursionError:
-        raise ArgumentError("release: is nested too deeply; it is not a document that discreet wrote") from None

@@ -17,9 +17,8 @@ from discreet.exact.numbers import exact, text
 from discreet.mechanisms.effects import Axes, Effects
 from discreet.quotes.quote import Line, Quote
 from discreet.releases.assemble import Noisy, answers_of
-from discreet.releases.document import Release
 from discreet.releases.measured_areas import areas_json, verify_areas
-from discreet.releases.recomputed import axis_json, check_columns, law_of, places_of, refuse_made_up
+from discreet.releases.recomputed import Published, axis_json, check_columns, law_of, places_of, refuse_made_up
 from discreet.statistics.agreeing_areas import AgreeingAreas, AreasRecipe
 from discreet.statistics.agreeing_tables import AgreeingRecipe, AgreeingTables
 from discreet.statistics.counted import APART
@@ -99,7 +98,7 @@ class Verified:
         )
 
 
-def verify(release: Release) -> Verified:
+def verify(release: Published) -> Verified:
     """All cells and intervals of the agreeing tables are what follows from the measured integers of the document.
 
     Everything that is used is in the document: nobody has to trust the program that wrote it, or to see its source.

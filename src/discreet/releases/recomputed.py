@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 from discreet.domain.groups import Group, printed_labels
 from discreet.errors import ArgumentError
@@ -12,12 +12,20 @@ from discreet.exact.numbers import exact
 from discreet.noise.single.laws import DiscreteLaplace, Law, RoundedGaussian
 from discreet.quotes.quote import Quote
 
-__all__ = ["axis_json", "check_columns", "law_of", "places_of", "refuse_made_up"]
+__all__ = ["Published", "axis_json", "check_columns", "law_of", "places_of", "refuse_made_up"]
 
 _LAWS: Mapping[str, tuple[str, type[RoundedGaussian] | type[DiscreteLaplace]]] = {
     "rounded Gaussian": ("variance", RoundedGaussian),
     "discrete Laplace": ("scale", DiscreteLaplace),
 }
+
+
+class Published(Protocol):
+    """A release, of which nothing but the document is read."""
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The whole public document."""
 
 
 def axis_json(quote: Quote, group: Group, alive: Sequence[int]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ A table enters with the precision that its own effect adds to the tables that co
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 from typing import Any
@@ -21,7 +21,7 @@ from discreet.releases.measured import blocks_of, read_block
 from discreet.statistics.effects import MeasuredEffect, cells_of, parts_of
 from discreet.statistics.filled import Fills
 
-__all__ = ["PARTS", "Axis", "Target", "Targets", "targets_of"]
+__all__ = ["PARTS", "Axis", "Target", "Targets", "scaled", "targets_of"]
 
 PARTS = 64
 """Targets are whole multiples of 1 over this."""
@@ -83,6 +83,43 @@ class Targets:
     def sizes(self) -> tuple[int, ...]:
         """The number of levels of each axis."""
         return tuple(len(axis.labels) for axis in self.axes)
+
+
+def scaled(targets: Targets, rows: int) -> Targets:
+    """The same shares in another number of rows; as they are where the number is the same.
+
+    Numbers of rows grow by rows/N, N the published number or its estimate. Each list of totals is divided by the largest
+    remainders, those of the first cells first, so that it has all rows.
+
+    Raises:
+        ArgumentError: the release says of no row that there is one.
+    """
+    if rows == targets.rows:
+        return targets
+    if not targets.rows:
+        raise ArgumentError("rows: the release says that there is no row, and nothing has its shares; leave it out")
+    return replace(
+        targets,
+        rows=rows,
+        tables=tuple(replace(one, counts=_times(one.counts, rows, targets.rows)) for one in targets.tables),
+        totals={own: _apportioned(found, rows) for own, found in targets.totals.items()},
+        singles=tuple(_times(one, rows, targets.rows) for one in targets.singles),
+        unit=targets.unit * Fraction(targets.rows, rows) ** 2,
+    )
+
+
+def _times(counts: NDArray[np.int64], rows: int, of: int) -> NDArray[np.int64]:
+    """counts·rows/of, each next to the exact fraction: floor(x + 1/2)."""
+    return np.asarray((2 * rows * counts.astype(np.object_) + of) // (2 * of), dtype=np.int64)
+
+
+def _apportioned(found: NDArray[np.int64], rows: int) -> NDArray[np.int64]:
+    exact, of = rows * found.astype(np.object_).ravel(), int(found.sum())
+    whole = exact // of
+    largest = sorted(range(len(exact)), key=lambda place: (-(exact[place] % of), place))
+    for place in largest[: rows - int(whole.sum())]:
+        whole[place] += 1
+    return np.asarray(whole.reshape(found.shape), dtype=np.int64)
 
 
 def targets_of(document: Mapping[str, Any]) -> Targets:

@@ -14,10 +14,11 @@ from tests.builders import run, session_over
 from tests.laws.mutants import Mutant
 
 import discreet as dp
+from discreet.pages.rows.page import render_rows, write_rows_page
 from discreet.releases.rows import fit
 from discreet.releases.rows.fit import _Law, sweep_rows
 from discreet.releases.rows.start import start_rows
-from discreet.releases.rows.targets import PARTS, Axis, Target, Targets, targets_of
+from discreet.releases.rows.targets import PARTS, Axis, Target, Targets, scaled, targets_of
 from discreet.releases.rows.words import Words, words_of
 
 SCHEMA = dp.Schema(a=dp.Category(["x", "y", "z"]), b=dp.Category([1, 2]), v=dp.Number(0, 9), c=dp.Category([True, False]))
@@ -208,6 +209,93 @@ def test_facts_that_rows_cannot_keep_are_refused(rule):
     release = released(invariants=BESIDE[rule])
     with pytest.raises(dp.ArgumentError, match=rule):
         dp.fit_rows(release)
+
+
+@pytest.mark.parametrize("many", [1, 7, 36, 1000])
+def test_another_number_of_rows_has_the_shares_of_the_totals(many, few_sweeps):
+    totals = dp.Totals("a") + dp.Totals("c")
+    found = dp.fit_rows(released(invariants=totals), rows=many)
+    assert len(found.frame) == many
+    for part in totals.parts:
+        true, made = counts(FRAME, *part.columns), counts(found.frame, *part.columns)
+        assert all(abs(made.get(key, 0) - Fraction(many * true[key], len(ROWS))) < 1 for key in true)
+    assert "as shares" in str(found)
+
+
+def test_the_published_number_of_rows_gives_the_rows_themselves(few_sweeps):
+    release = released(spend="1/2")
+    assert release.rows(len(ROWS)).frame.equals(dp.fit_rows(release).frame)
+    assert "as shares" not in str(release.rows())
+
+
+def test_scaled_targets_are_the_shares():
+    more = scaled(MADE, 90)
+    assert more.rows == 90
+    assert more.totals[(1,)].tolist() == [53, 37]  # 52.5 and 37.5: the first of equal remainders
+    assert more.tables[0].counts.tolist() == (PARTS * np.array([[30, 0], [7.5, 7.5], [15, 30]])).tolist()
+    assert more.unit == MADE.unit * Fraction(4, 9)
+    assert scaled(MADE, 60) is MADE
+
+
+@pytest.mark.parametrize("rows", [0, -1, 1.5, True, "9", 10**9])
+def test_numbers_of_rows_are_checked(rows):
+    with pytest.raises(dp.ArgumentError, match="rows="):
+        dp.fit_rows(released(spend="1/2"), rows=rows)
+
+
+def mostly_empty():
+    """A release with a table of 200 groups, 199 of them empty: half of its estimates are within eight deviations below 1."""
+    frame = pl.DataFrame({"k": [0] * 60, "b": ["p", "q", "q"] * 20})
+    schema = dp.Schema(k=dp.Category(range(200)), b=dp.Category(["p", "q"]))
+    with session_over(frame, schema, budget=dp.ZCDP(1)) as session:
+        return session.release(session.table.agg(dp.agreeing_tables(["k"], ["b"])), spend=1, name="empty")
+
+
+def test_tables_of_noise_are_named_and_refused_where_that_is_asked_for(few_sweeps):
+    release = mostly_empty()
+    assert release.rows().noisy == ("k",)
+    assert "noise dominates in k:" in str(release.rows())
+    assert "Where noise dominates" in render_rows(release.rows())
+    with pytest.raises(dp.ArgumentError, match="strict=True: noise dominates in k;"):
+        release.rows(strict=True)
+    assert released(dp.agreeing_tables(["a"])).rows(strict=True).noisy == ()
+
+
+def test_pairs_that_no_table_counts_by_are_told(few_sweeps):
+    found = dp.fit_rows(released())
+    assert set(map(frozenset, found.apart)) == {frozenset(one) for one in (("a", "v"), ("c", "v"))}
+    assert "no table has" in str(found)
+
+
+def test_the_page_has_every_table_and_escapes_names(few_sweeps, tmp_path):
+    evil = "<script>alert(1)</script>"
+    frame = pl.DataFrame({evil: ["x", "y"] * 30, "b": ["p", "q", "q"] * 20})
+    schema = dp.Schema({evil: dp.Category(["x", "y"]), "b": dp.Category(["p", "q"])})
+    with session_over(frame, schema, budget=dp.ZCDP(1)) as session:
+        release = session.release(session.table.agg(dp.agreeing_tables([evil], ["b"])), spend=1, name=evil)
+    found = release.rows()
+    page = render_rows(found)
+    assert "<script" not in page
+    assert page.count('scope="row"') == 2
+    assert "and <bdi>b</bdi>" in page
+    for row in found.compared:
+        assert f"{100 * row.within / row.cells:.1f} %" in page
+    assert "same shares" not in page
+    assert "same shares" in render_rows(release.rows(9))
+    assert write_rows_page(found, tmp_path).name == "rows.html"
+
+
+def test_the_command_writes_a_page_and_another_number_of_rows(tmp_path, few_sweeps):
+    released(spend="1/2").save(tmp_path / "all")
+    out, page = tmp_path / "rows.csv", tmp_path / "page.html"
+    shown = run("rows", str(tmp_path / "all"), "--out", str(out), "--report", str(page), "--rows", "20", "--json")
+    assert shown.exit_code == 0, shown.stderr
+    assert len(pl.read_csv(out)) == json.loads(shown.stdout)["rows"] == 20
+    assert "20 rows that agree with 4 published tables" in page.read_text(encoding="utf-8")
+    mostly_empty().save(tmp_path / "noisy")
+    refused = run("rows", str(tmp_path / "noisy"), "--out", str(tmp_path / "none.csv"), "--strict")
+    assert refused.exit_code != 0
+    assert not (tmp_path / "none.csv").exists()
 
 
 def test_the_command_writes_the_same_file_twice(tmp_path, few_sweeps):
