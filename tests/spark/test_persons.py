@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.builders import session_over
+from tests.laws import test_persons_weights as weighed_tables
 from tests.spark.test_conformance import ODD, STRICT
 from tests.unit.engines.test_persons import COLUMNS, IDS, PLANS, TABLE, rows_of, totals
 
@@ -59,6 +60,13 @@ def test_totals_beyond_64_bits_are_exact(openers: Mapping[str, OpenEngine]) -> N
     rows = [(person, most - person, "ab"[k % 2]) for person in (1, 2) for k in range(9000)]
     for asked in (plan, each):
         assert totals(openers["frame"](header, rows), asked) == totals(ReferenceEngine(header, rows), asked)
+
+
+def test_rows_count_with_their_weights(openers: Mapping[str, OpenEngine]) -> None:
+    rows = weighed_tables.drawn_rows(7)
+    engine, reference = openers["frame"](weighed_tables.HEADER, rows), ReferenceEngine(weighed_tables.HEADER, rows)
+    for plan in weighed_tables.plans("views"):
+        assert weighed_tables.totals(engine, plan) == weighed_tables.totals(reference, plan)
 
 
 def rows_that_are_drawn(session: Any) -> Any:

@@ -69,6 +69,8 @@ class PersonScan:
         groups: L, in how many cells a person counts fully.
         rows: R, how many rows of a person in a cell count.
         values: the columns of which each person has a total.
+        weight: for how many rows a row stands: its code, and a row with the code 0 or null contributes nothing. None where
+            each stands for itself.
     """
 
     person: str
@@ -78,6 +80,7 @@ class PersonScan:
     groups: int
     rows: int
     values: tuple[PersonValue, ...] = ()
+    weight: NumberPath | None = None
 
     @property
     def cells(self) -> int:
@@ -97,8 +100,14 @@ class PersonScan:
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """How each column is read: of the axes, then of the values."""
-        return (*(axis.path for axis in self.axes), *(one.path for one in self.values))
+        """How each column is read: of the axes, then of the values, then of the weight."""
+        weight = () if self.weight is None else (self.weight,)
+        return (*(axis.path for axis in self.axes), *(one.path for one in self.values), *weight)
+
+    @property
+    def is_wide(self) -> bool:
+        """True if its totals may need more than 64 bits: totals of values do, and rows that stand for others."""
+        return bool(self.values) or self.weight is not None
 
     @property
     def weights(self) -> list[tuple[int, ...]]:

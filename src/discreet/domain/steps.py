@@ -14,7 +14,7 @@ from fractions import Fraction
 from math import ceil
 from types import MappingProxyType
 
-from discreet.domain.bounds import Bound
+from discreet.domain.bounds import Bound, check_weight
 from discreet.domain.categories import Value
 from discreet.domain.columns import Category, Column, Date, Number
 from discreet.domain.identifiers import not_a_person
@@ -225,6 +225,7 @@ def after(step: Step, facts: TableFacts) -> TableFacts:
     if facts.bound is not None:
         raise PlanError(f"{_name(step)}: the table was bounded already; bound() is the last step, and stands once")
     if isinstance(step, Bound):
+        check_weight(step.weight, facts)
         return replace(facts, bound=step)
     if isinstance(step, Where | WhereIn):
         return replace(facts, filtered=facts.filtered | {step.column})

@@ -40,26 +40,25 @@ def person_rows_sql(dialect: Dialect, source: str, header: Header, scan: PersonS
         header: the types of its columns.
         scan: the scan.
     """
-    codes, sums = sums_sql(dialect, header, scan.values)
+    codes, sums = _weighed_sql(dialect, header, scan)
     person, cell = _person_sql(dialect, header, scan), _cell_sql(scan)
     labels = labels_sql(dialect, source, header, scan.axes, [person, *codes])
     return (
-        f"SELECT p, {cell} AS cell, count(*) AS n{sums} FROM ({labels}) AS labelled WHERE {' AND '.join(_kept(scan))} "
-        f"GROUP BY p, {cell}"
+        f"SELECT p, {cell} AS cell, {sums} FROM ({labels}) AS labelled WHERE {' AND '.join(_kept(scan))} GROUP BY p, {cell}"
     )
 
 
 def key_rows_sql(dialect: Dialect, source: str, header: Header, scan: KeyScan) -> str:
     """The same with a column `word`: the bytes of the key of the rows, or null where they have none."""
     rest, text = scan.rest, f"nfc_normalize(CAST({dialect.quoted(scan.column)} AS VARCHAR))"
-    codes, sums = sums_sql(dialect, header, rest.values)
+    codes, sums = _weighed_sql(dialect, header, rest)
     read = [_person_sql(dialect, header, rest), *codes, f"{text} AS spelled"]
     labels = labels_sql(dialect, source, header, rest.axes, read)
     short = f"length(spelled) BETWEEN 1 AND {scan.max_length}"
     word = f"CASE WHEN {short} AND NOT regexp_matches(spelled, '{_NO_KEY}') THEN encode(spelled) END"
     cell = _cell_sql(rest)
     return (
-        f"SELECT p, {word} AS word, {cell} AS cell, count(*) AS n{sums} FROM ({labels}) AS labelled "
+        f"SELECT p, {word} AS word, {cell} AS cell, {sums} FROM ({labels}) AS labelled "
         f"WHERE {' AND '.join(_kept(rest))} GROUP BY p, {word}, {cell}"
     )
 
@@ -82,7 +81,22 @@ def _kept(scan: PersonScan) -> list[str]:
     for i, key in enumerate(scan.keys):
         inside = f"k{i} BETWEEN {key.first} AND {key.first + key.places - 1}"
         kept.append(inside if key.null is None else f"({inside} OR k{i} = {key.axis.path.null_target})")
-    return kept + [f"k{len(scan.keys) + i} = 1" for i in range(len(scan.tests))]
+    kept += [f"k{len(scan.keys) + i} = 1" for i in range(len(scan.tests))]
+    return kept if scan.weight is None else [*kept, "w > 0"]
+
+
+def _weighed_sql(dialect: Dialect, header: Header, scan: PersonScan) -> tuple[list[str], str]:
+    """The codes v0, v1, … of the values, and w where rows have weights; and n, n0, s0, n1, s1, … over these."""
+    codes, sums = sums_sql(dialect, header, scan.values)
+    if scan.weight is None:
+        return codes, f"count(*) AS n{sums}"
+    weight = f"{number_code(dialect, scan.weight, header[scan.weight.name], 'BIGINT')} AS w"
+    found = ["CAST(sum(w) AS BIGINT) AS n"]  # below 2**60: MOST_WEIGHT
+    for j in range(len(scan.values)):
+        known = f"CAST(coalesce(sum(CASE WHEN v{j} IS NOT NULL THEN w END), 0) AS BIGINT) AS n{j}"
+        product = f"{dialect.wide('w')} * {dialect.wide(f'v{j}')}"
+        found += [known, f"{dialect.wide(f'coalesce(sum({product}), 0)')} AS s{j}"]
+    return [weight, *codes], ", ".join(found)
 
 
 def sums_sql(dialect: Dialect, header: Header, values: Sequence[PersonValue]) -> tuple[list[str], str]:
@@ -152,7 +166,7 @@ def _totals(dialect: Dialect, kept: str, weights: Sequence[str], scan: PersonSca
     for i in range(2 * (1 + len(scan.values))):
         for k, weight in enumerate(weights):
             place = i * len(weights) + k
-            if i > 1 and i % 2:  # a total is as large as its bounds
+            if i % 2 and (i > 1 or scan.weight is not None):  # totals are as large as their bounds, rows as the weights
                 total = f"sum({dialect.wide(weight)} * {dialect.wide(f'a{i}')})"
                 found += [
                     f"CAST({total} {dialect.divided} {LIMB} AS BIGINT) AS h{place}",
@@ -168,7 +182,7 @@ def person_cube(answer: Answer, scan: PersonScan) -> Cube:
     columns = {name: np.asarray(values, dtype=np.int64) for name, values in answer.items()}
     order = np.argsort(columns["cell"], kind="stable")
     rows = columns["n"][order]
-    kind = np.object_ if scan.values else np.int64
+    kind = np.object_ if scan.is_wide else np.int64
     places = range(len(WEIGHTINGS) * 2 * (1 + len(scan.values)))
     sums = np.stack([_sum_at(columns, place)[order].astype(kind) for place in places], axis=1)
     return Cube(columns["cell"][order].reshape(-1, 1), rows, np.zeros((len(rows), 0), dtype=np.int64), sums)

@@ -12,28 +12,29 @@ from numpy.typing import NDArray
 from discreet.cube.cube import Cube
 from discreet.cube.keys import KeyScan, is_key, key_weight
 from discreet.cube.persons import PersonScan
-from discreet.engines.reference_persons import Code, Counted, Label, add_counted, cell_of, identity
+from discreet.engines.reference_persons import Code, Counted, Label, add_counted, cell_of, identity, times_of
 from discreet.engines.texts import Places
 
 __all__ = ["ReferenceKeys"]
 
 
 class ReferenceKeys:
-    """The rows that count: the person, the key or None, the cell of the other groups, and the codes of the values."""
+    """The rows that count: person, key or None, cell of the other groups, for how many rows, and the codes of the values."""
 
     def __init__(self, scan: KeyScan, rows: Iterable[Mapping[str, object]], label: Label, code: Code) -> None:
         self._scan, self._found = scan, list[str]()
-        self._rows: list[tuple[object, str | None, int, list[int | None]]] = []
+        self._rows: list[tuple[object, str | None, int, int, list[int | None]]] = []
         for row in rows:
             person, cell = identity(row[scan.rest.person]), cell_of(scan.rest, row, label)
-            if person is not None and cell is not None:
+            times = times_of(scan.rest, row, code)
+            if person is not None and cell is not None and times:
                 codes = [code(value.path, row[value.path.name]) for value in scan.rest.values]
-                self._rows.append((person, _key(scan, row[scan.column]), cell, codes))
+                self._rows.append((person, _key(scan, row[scan.column]), cell, times, codes))
 
     def candidates(self, gone: Sequence[str], at_least: int) -> NDArray[np.int64]:
         """As of every table of keys."""
         keys_of: defaultdict[object, set[str]] = defaultdict(set)
-        for person, key, _, _ in self._rows:
+        for person, key, *_ in self._rows:
             if key is not None and key not in gone:
                 keys_of[person].add(key)
         weights: defaultdict[str, list[int]] = defaultdict(list)
@@ -50,10 +51,10 @@ class ReferenceKeys:
     def totals(self, places: Places, whole: PersonScan) -> Cube:
         """As of every table of keys."""
         counted = Counted()
-        for person, key, rest, codes in self._rows:
+        for person, key, rest, times, codes in self._rows:
             place = places.null if key is None else places.named.get(key, places.other)
             if place is not None:
-                counted.add(person, self._scan.cell(rest, place, places.count), codes)
+                counted.add(person, self._scan.cell(rest, place, places.count), times, codes)
         return add_counted(whole, counted)
 
 

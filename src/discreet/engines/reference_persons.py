@@ -14,7 +14,7 @@ from discreet.cube.value_paths import KeyAxis, NumberPath
 from discreet.cube.weights import WEIGHTINGS, weight
 from discreet.domain.codes import NULL
 
-__all__ = ["Code", "Counted", "Label", "add_counted", "add_persons", "cell_of", "identity", "make_rows"]
+__all__ = ["Code", "Counted", "Label", "add_counted", "add_persons", "cell_of", "identity", "make_rows", "times_of"]
 
 Label = Callable[[KeyAxis, object], int]
 Code = Callable[[NumberPath, object], int | None]
@@ -28,22 +28,22 @@ class Counted:
         self.known: Counter[tuple[object, int, int]] = Counter()
         self.codes: Counter[tuple[object, int, int]] = Counter()
 
-    def add(self, person: object, cell: int, codes: Iterable[int | None]) -> None:
-        """One row of a person in a cell, with its codes of all values."""
-        self.rows[person, cell] += 1
+    def add(self, person: object, cell: int, times: int, codes: Iterable[int | None]) -> None:
+        """One row of a person in a cell, with its codes of all values, so many times."""
+        self.rows[person, cell] += times
         for place, found in enumerate(codes):
             if found is not None:
-                self.known[person, cell, place] += 1
-                self.codes[person, cell, place] += found
+                self.known[person, cell, place] += times
+                self.codes[person, cell, place] += times * found
 
 
 def add_persons(scan: PersonScan, rows: Iterable[Mapping[str, object]], label: Label, code: Code) -> Cube:
     """The totals over the persons of these rows, each a value by the name of its column."""
     counted = Counted()
     for row in rows:
-        person, cell = identity(row[scan.person]), cell_of(scan, row, label)
-        if person is not None and cell is not None:
-            counted.add(person, cell, [code(value.path, row[value.path.name]) for value in scan.values])
+        person, cell, times = identity(row[scan.person]), cell_of(scan, row, label), times_of(scan, row, code)
+        if person is not None and cell is not None and times:
+            counted.add(person, cell, times, [code(value.path, row[value.path.name]) for value in scan.values])
     return add_counted(scan, counted)
 
 
@@ -99,6 +99,11 @@ def identity(value: object) -> object:
     return value.encode(errors="surrogatepass") if isinstance(value, str) else value
 
 
+def times_of(scan: PersonScan, row: Mapping[str, object], code: Code) -> int:
+    """For how many rows the row stands; 0 where it does not count."""
+    return 1 if scan.weight is None else code(scan.weight, row[scan.weight.name]) or 0
+
+
 def cell_of(scan: PersonScan, row: Mapping[str, object], label: Label) -> int | None:
     """The cell of the request that the row is in; None where it fails a condition or is in no group."""
     if any(label(axis, row[axis.name]) != 1 for axis in scan.tests):
@@ -122,5 +127,5 @@ def _cube_of(scan: PersonScan, totals: Mapping[int, Sequence[int]]) -> Cube:
     cells, width = sorted(totals), len(WEIGHTINGS) * 2 * (1 + len(scan.values))
     numbers = np.array([totals[cell] for cell in cells], dtype=np.object_).reshape(len(cells), 1 + width)
     keys, rows = np.array(cells, dtype=np.int64).reshape(-1, 1), numbers[:, 0].astype(np.int64)
-    sums = numbers[:, 1:] if scan.values else numbers[:, 1:].astype(np.int64)
+    sums = numbers[:, 1:] if scan.is_wide else numbers[:, 1:].astype(np.int64)
     return Cube(keys, rows, np.zeros((len(cells), 0), dtype=np.int64), sums)

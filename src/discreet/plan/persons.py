@@ -156,7 +156,8 @@ def _scan_of(request: Asking, person: str, groups: Sequence[Group]) -> PersonSca
     most = MOST_GROUPS if bound is None or bound.groups is None else bound.groups
     rows = 1 if bound is None or bound.rows is None else bound.rows
     values = tuple(_value(one, path(one.column), request.facts) for one in Wanted.each(request.statistics))
-    scan = PersonScan(person, keys, sizes, tests, most, rows, values)
+    weight = None if bound is None or bound.weight is None else _weight(path(bound.weight))
+    scan = PersonScan(person, keys, sizes, tests, most, rows, values, weight)
     if bound is None and scan.cells > 1:
         raise InternalError("a request with groups has a bound")
     return scan
@@ -183,6 +184,13 @@ def _value(wanted: Wanted, path: Path, facts: TableFacts) -> PersonValue:
         raise InternalError(f"column '{wanted.column}' is not numeric")
     totals = totals_of(wanted, facts)
     return PersonValue(path, totals.step, totals.origin, totals.low, totals.high)
+
+
+def _weight(path: Path) -> NumberPath:
+    """How the column of weights is read: its codes are the weights, because it begins at 0 and has the step 1."""
+    if not isinstance(path, NumberPath):
+        raise InternalError(f"column '{path.name}' is not numeric")
+    return path
 
 
 def condition_axis(step: Where | WhereIn, path: Path) -> KeyAxis:

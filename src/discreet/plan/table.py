@@ -122,7 +122,7 @@ class Table:
         after(step, self.facts)  # the chain rule raises if rows were drawn already
         return replace(self, steps=(*self.steps, step))
 
-    def bound(self, *, groups: object = None, rows: object = None) -> Table:
+    def bound(self, *, groups: object = None, rows: object = None, weight: str | None = None) -> Table:
         """A person counts fully in up to `groups` groups of the request, with up to `rows` rows in each; the last step.
 
         Nobody is sampled. A person who is in more groups counts in each of them with less weight: in g groups with the root
@@ -133,11 +133,15 @@ class Table:
         Args:
             groups: from 1 to 4,096; needed where the request has groups. A person in more than 4,096 does not count.
             rows: from 1 to a million; needed where rows are counted.
+            weight: a column of whole numbers from 0 to at most a million, for how many rows a row of the source stands:
+                views of a page, items of a bill. Then these are what is bounded, counted and added up. A row counts with the
+                number of its column after `clamp`, and not at all where it is null or 0.
 
         Raises:
-            PlanError: neither is given, one is out of range, or the table was bounded, resized or sampled already.
+            PlanError: neither is given, one is out of range, the weight is not such a column, or the table was bounded,
+                resized or sampled already.
         """
-        step = bound_step(groups, rows)
+        step = bound_step(groups, rows, weight)
         after(step, self.facts)  # the chain rule raises if the table was bounded already
         return replace(self, steps=(*self.steps, step))
 

@@ -26,8 +26,8 @@ def _resize(table: Table, node: Node) -> Table:
 
 
 def _bound(table: Table, node: Node) -> Table:
-    """`bound = { groups = 8, rows = 3 }`."""
-    parts = node.table((), ("groups", "rows"))
+    """`bound = { groups = 8, rows = 3 }`, or with `weight = "views"`."""
+    parts = node.table((), ("groups", "rows", "weight"))
     with node.locate_errors():
         return table.bound(**{key: part.value for key, part in parts.items()})
 
