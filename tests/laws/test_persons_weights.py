@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations_with_replacement
 from math import isnan
 from pathlib import Path
@@ -20,6 +22,7 @@ from discreet.engines import persons as statements
 from discreet.engines.base import ColumnType, totals_of_persons
 from discreet.engines.reference import ReferenceEngine
 from discreet.engines.reference_persons import Counted
+from discreet.engines.texts import Places
 from discreet.plan.plan import Plan
 from discreet.quotes.allocate import quote
 
@@ -114,6 +117,11 @@ def _rows_counted(plan: Plan, rows: Sequence[Row]) -> np.ndarray:
     return dense
 
 
+def frame_of(rows: Sequence[Row]) -> pl.DataFrame:
+    types = (pl.Int64, pl.String, pl.Float64, pl.Float64)
+    return pl.DataFrame(rows, schema=dict(zip(HEADER, types, strict=True)), orient="row")
+
+
 def as_frame(frame: pl.DataFrame, _folder: Path) -> Any:
     return frame
 
@@ -133,11 +141,19 @@ def as_relation(frame: pl.DataFrame, _folder: Path) -> Any:
     return duckdb.connect().sql("SELECT * FROM frame")
 
 
+def as_sqlite(frame: pl.DataFrame, folder: Path) -> Any:
+    with sqlite3.connect(folder / "visits.sqlite") as database:
+        database.execute("CREATE TABLE visits (visitor INTEGER, shop TEXT, views, amount)")
+        database.executemany("INSERT INTO visits VALUES (?, ?, ?, ?)", frame.rows())
+    return f"{folder / 'visits.sqlite'}::visits"
+
+
 SOURCES: dict[str, Callable[[pl.DataFrame, Path], Any]] = {
     "frame": as_frame,
     "parquet": as_parquet,
     "csv": as_csv,
     "relation": as_relation,
+    "sqlite": as_sqlite,
 }
 
 
@@ -150,6 +166,35 @@ def test_every_engine_weighs_as_the_reference(source: str, tmp_path: Path) -> No
     engine, reference = open_source(SOURCES[source](frame, tmp_path), SCHEMA), ReferenceEngine(HEADER, rows)
     for plan in plans("views"):
         assert totals(engine, plan) == totals(reference, plan)
+
+
+@pytest.mark.parametrize("source", [name for name in SOURCES if name != "relation"])
+def test_texts_that_nobody_listed_are_counted_with_their_weights(source: str, tmp_path: Path) -> None:
+    schema = dp.Schema(visitor=dp.Identifier(), shop=dp.Text(max_length=9), views=dp.Number(0, 6))
+    table, rows = dp.Table(schema, dp.AddRemove(person="visitor")), drawn_rows(3)
+    frame = pl.DataFrame(
+        rows, schema=dict(zip(HEADER, (pl.Int64, pl.String, pl.Float64, pl.Float64), strict=True)), orient="row"
+    )
+    asked = [
+        table.bound(groups=2, rows=4, weight=weight).group_by(dp.Discover("shop", other=True)).agg(dp.persons(), dp.count())
+        for weight in ("views", None)
+    ]
+    engines = [open_source(SOURCES[source](frame, tmp_path), schema)]
+    engines += [ReferenceEngine(HEADER, rows), ReferenceEngine(HEADER, repeated(rows))]
+    found = [keys_of(engine, plan) for engine, plan in zip(engines, [asked[0], asked[0], asked[1]], strict=True)]
+    assert found[0] == found[1] == found[2]
+
+
+def keys_of(engine: Any, plan: Plan) -> tuple[list[int], list[str], list[Any]]:
+    """The weights of all keys, their names, and the totals with the first of them."""
+    scan, whole = plan.layout.keys, plan.layout.persons
+    assert scan is not None
+    assert whole is not None
+    with engine.open_keys(scan) as table:
+        weights = table.candidates([], 1)
+        names = table.names(np.arange(len(weights)))
+        cube = table.totals(Places({names[0]: 0}, other=1, null=2, count=3), replace(whole, sizes=(3,)))
+    return weights.tolist(), names, list(zip(cube.keys[:, 0].tolist(), cube.rows.tolist(), cube.sums.tolist(), strict=True))
 
 
 @pytest.mark.parametrize(

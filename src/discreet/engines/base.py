@@ -193,6 +193,7 @@ def totals_of_persons(engine: Engine, scan: PersonReading) -> Cube:
 
 
 _IDENTIFIERS = ("integer", "text", "date")
+_SAID_BY_CELLS = "any"  # each cell is an integer, a text, or no id
 
 
 def check_person(engine: Engine, person: str | None, shown: str) -> None:
@@ -212,7 +213,7 @@ def check_person(engine: Engine, person: str | None, shown: str) -> None:
     header = engine.header
     require_column(header, person, shown)
     # Moments that a driver gives as days would make one person of all that share a day.
-    if header[person].kind not in _IDENTIFIERS or "TIMESTAMP" in header[person].shown.upper():
+    if header[person].kind not in (*_IDENTIFIERS, _SAID_BY_CELLS) or "TIMESTAMP" in header[person].shown.upper():
         raise SourceError(
             f"column '{person}': {shown} holds {header[person].shown}, and an Identifier is read from "
             f"{enumerate_texts(_IDENTIFIERS, 'or')} columns, whose values are equal or not; cast the column"

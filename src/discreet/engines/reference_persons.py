@@ -95,7 +95,12 @@ def _number_of(
 
 
 def identity(value: object) -> object:
-    """The value as ids are compared: texts by their bytes, and no number is a text; None for null."""
+    """The value as ids are compared: texts by their bytes, and no number is a text; None for null.
+
+    A double is no id, where each cell has a type of its own.
+    """
+    if isinstance(value, float):
+        return None
     return value.encode(errors="surrogatepass") if isinstance(value, str) else value
 
 

@@ -87,7 +87,7 @@ def check_text_column(engine: Engine, name: str, shown: str) -> None:
         )
     header = engine.header
     require_column(header, name, shown)
-    if header[name].kind != "text":
+    if header[name].kind not in {"text", "any"}:  # of any cells those that are no texts are no groups
         raise SourceError(
             f"column '{name}': {shown} holds {header[name].shown}, and a Text is read from a column of texts; cast the "
             "column, or declare its values"

@@ -138,7 +138,7 @@ def person_layout(request: Asking, person: str) -> Layout:
         scan = _scan_of(request, person, request.group_by)
         return Layout((), labels, scan.cells, "", scan)
     rest = _scan_of(request, person, [one for one in request.group_by if one.column != request.keys.discover.column])
-    whole = PersonScan(person, (), tuple(map(len, labels)), (), rest.groups, rest.rows, rest.values)
+    whole = PersonScan(person, (), tuple(map(len, labels)), (), rest.groups, rest.rows, rest.values, rest.weight)
     return Layout((), labels, whole.cells, "", whole, keys=key_scan(request, request.keys, rest))
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import duckdb
 import polars as pl
 import pytest
+from tests.survey_files import write_survey
 
 import discreet as dp
 from discreet.cube.cube import Cube
@@ -19,6 +20,7 @@ from discreet.engines import Limits, open_source, person_rows, person_scans
 from discreet.engines import persons as statements
 from discreet.engines.base import ColumnType, totals_of_persons
 from discreet.engines.reference import ReferenceEngine
+from discreet.engines.sqlite import driver
 from discreet.errors import SourceError
 from discreet.plan.plan import Plan
 
@@ -310,10 +312,70 @@ def test_a_source_without_the_identifier_is_refused() -> None:
 
 
 def test_an_engine_that_cannot_add_up_persons_is_refused_by_name(tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / "visits.sqlite") as database:
-        database.execute("CREATE TABLE visits (visitor INTEGER, shop TEXT)")
+    source = write_survey(tmp_path / "visits.sav", {"visitor": ColumnType("text", ""), "shop": ColumnType("text", "")}, [])
     with pytest.raises(SourceError, match="Parquet"):
-        open_source(f"{tmp_path / 'visits.sqlite'}::visits", dp.Schema(visitor=dp.Identifier(), shop=dp.Category(["a"])))
+        open_source(source, dp.Schema(visitor=dp.Identifier(), shop=dp.Category(["a"])))
+
+
+ANY = ColumnType("any", "untyped cells of SQLite")
+CELLS: list[Any] = [None, 1, "1", 1.0, 2.5, b"1", "", "a", "A", "a ", "\u00e9", "e\u0301", "x\ufffd", -(2**63), 2**63 - 1]
+"""What cells without a type may hold: two integers that are equal are one person, and no other two of them are."""
+
+
+def sqlite_of(rows: Sequence[tuple[Any, ...]], folder: Path) -> str:
+    """Columns without a type, and a collation under which "a" and "A" are equal."""
+    path = folder / "visits.sqlite"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE visits (visitor COLLATE NOCASE, shop COLLATE NOCASE, amount, day)")
+        written = [(*row[:3], None if row[3] is None else str(row[3])) for row in rows]
+        database.executemany("INSERT INTO visits VALUES (?, ?, ?, ?)", written)
+    return f"{path}::visits"
+
+
+def sqlite_plans(table: dp.Table) -> list[Plan]:
+    values = dp.sum("amount", per_person=(-6, 12)), dp.mean("amount", per_person=(-6, 12)), dp.persons()
+    made = {name: how for name, how in MADE.items() if name != "member"}
+    return [
+        table.bound(rows=2).agg(dp.count(), dp.persons()),
+        table.bound(groups=1, rows=2).group_by("shop", dp.bins("day", step="quarter")).agg(dp.persons(), dp.count()),
+        table.where({"amount": (-3, 8)}).bound(groups=2).group_by("shop").agg(*values),
+        table.clamp({"shop": ["b", "c"]}).per_person(**made).agg(*(dp.count(name) for name in made)),
+    ]
+
+
+def sqlite_rows() -> list[tuple[Any, ...]]:
+    """Ids of every kind, also as values of a column: those that are no ids are no persons."""
+    return [row[:4] for row in rows_of(CELLS, 6, 900)]
+
+
+def test_sqlite_answers_as_the_reference_whatever_kind_of_cell_an_id_is(tmp_path: Path) -> None:
+    rows = sqlite_rows()
+    kept = [(row[0] if isinstance(row[0], int | str) and row[0] != "x\ufffd" else None, *row[1:]) for row in rows]
+    schema = dp.Schema(visitor=dp.Identifier(), shop=SCHEMA["shop"], amount=SCHEMA["amount"], day=SCHEMA["day"])
+    kinds = (ANY, *(ColumnType(*one) for one in (("text", ""), ("float", ""), ("date", ""))))
+    header = dict(zip(COLUMNS[:4], kinds, strict=True))
+    engine, reference = open_source(sqlite_of(rows, tmp_path), schema), ReferenceEngine(header, kept)
+    for plan in sqlite_plans(dp.Table(schema, dp.AddRemove(person="visitor"))):
+        assert totals(engine, plan) == totals(reference, plan)
+
+
+ID_OF = driver._id_of
+WRONG_IDS: dict[str, Callable[[Any], str | None]] = {
+    "an integer and its text are one": lambda cell: None if ID_OF(cell) is None else str(cell),
+    "texts of a collation are one": lambda cell: None if ID_OF(cell) is None else str(ID_OF(cell)).lower(),
+    "bytes are a person": lambda cell: ID_OF(cell) or ("b" if isinstance(cell, bytes) else None),
+    "doubles are persons": lambda cell: ID_OF(cell) or (f"d{cell}" if isinstance(cell, float) else None),
+    "texts that were not UTF-8 are one": lambda cell: ID_OF(cell) or ("x" if isinstance(cell, str) else None),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_IDS)
+def test_ids_of_sqlite_that_are_told_apart_otherwise_are_noticed(
+    wrong: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(driver, "_id_of", WRONG_IDS[wrong])
+    with pytest.raises(AssertionError):
+        test_sqlite_answers_as_the_reference_whatever_kind_of_cell_an_id_is(tmp_path)
 
 
 def test_cells_of_a_csv_file_are_ids_unless_they_are_empty_or_cannot_be_told_apart(tmp_path: Path) -> None:

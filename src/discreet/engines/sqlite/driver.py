@@ -4,7 +4,7 @@ The type of an SQLite column binds none of its cells: each is an integer, a doub
 a cell means what its own value means to the reference, and bytes are null. Each column is staged as up to three, integers,
 doubles and texts, of which at most one has a value in a row (kind "any" of `sql`). Every cell is looked at as often,
 whatever it is, so that a column of invalid cells takes no longer. Expressions of a query see a cell by the type of its
-column, and null where the cell is of another kind.
+column, and null where the cell is of another kind. An id is an integer or a text, and no integer is a text.
 """
 
 from __future__ import annotations
@@ -13,21 +13,29 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from discreet.cube.cube import Cube
+from discreet.cube.keys import KeyScan
 from discreet.cube.value_paths import KeyAxis, Moment
-from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine, Header, unreadable
+from discreet.cube.value_paths import Path as ValuePath
+from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine, Header, PersonReading, unreadable
 from discreet.engines.duckdb.chosen import read_by, table_of
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quote_name
 from discreet.engines.duckdb.driver import STAGED, cells_of_parts, count_scans
+from discreet.engines.duckdb.keys import keys_of_frames
+from discreet.engines.duckdb.persons import add_persons_of_frames
 from discreet.engines.files import database_snapshot
+from discreet.engines.person_scans import parts_sql
+from discreet.engines.persons import key_rows_sql
 from discreet.engines.resources import Limits
 from discreet.engines.sql import PARTS, aggregate_sql, part_name, parts_of
+from discreet.engines.texts import KeyTable
 from discreet.errors import SourceError, did_you_mean
 from discreet.exact.processes import check_polars
 
@@ -37,6 +45,8 @@ if TYPE_CHECKING:
 __all__ = ["is_sqlite_view", "open_sqlite_table"]
 
 _ROWS = 50_000
+_ID, _IDS = "id", ColumnType("text", "ids of SQLite")
+_UNKNOWN = "\ufffd"
 _BESIDE = ("-wal", "-journal")
 _WAL_MODE = b"\x02\x02"  # bytes 18 and 19 of the file
 # Bytes that are not UTF-8 are replaced, as in CSV; the default of the module is to raise.
@@ -82,7 +92,7 @@ class _SqliteEngine:
 
     def __init__(self, path: Path, table: str, header: Header, limits: Limits) -> None:
         self._path, self._table, self._header, self._database = path, table, header, Database(limits)
-        self._parts = {part_name(name, kind): (name, kind) for name in header for kind in PARTS}
+        self._parts = {part_name(name, kind): (name, kind) for name in header for kind in [*PARTS, _ID]}
         self._chosen: Rowwise | None = None
         self._staged: Rowwise | None = None
 
@@ -129,6 +139,39 @@ class _SqliteEngine:
 
     def _is_in_parts(self, name: str) -> bool:
         return self._chosen is None or name in self._chosen.taken
+
+    def can_add_persons(self) -> bool:
+        """True of a table as it is; the ids of a query are not told apart by the kinds of cells."""
+        return self._chosen is None
+
+    def add_persons(self, scan: PersonReading) -> Cube:
+        """The totals over persons, added up in the private database."""
+        ids = part_name(scan.person, _ID)
+        statement = parts_sql(DUCKDB, STAGED, {**self._header, ids: _IDS}, replace(scan, person=ids))
+        try:
+            with _open(self._path) as connection, self._database.cursor() as cursor:
+                frames = self._frames(connection, [ids, *_parts_for(scan.paths)])
+                return add_persons_of_frames(cursor, statement, STAGED, frames, scan)
+        except sqlite3.Error:
+            raise unreadable() from None
+
+    def can_keep_keys(self) -> bool:
+        """True of a table as it is."""
+        return self._chosen is None
+
+    @contextmanager
+    def open_keys(self, scan: KeyScan) -> Iterator[KeyTable]:
+        """The texts of the cells that are texts, kept in the private database."""
+        ids, texts = part_name(scan.rest.person, _ID), part_name(scan.column, "text")
+        staged = replace(scan, column=texts, rest=replace(scan.rest, person=ids))
+        statement = key_rows_sql(DUCKDB, STAGED, {**self._header, ids: _IDS}, staged)
+        try:
+            with _open(self._path) as connection, self._database.cursor() as cursor:
+                frames = self._frames(connection, [ids, texts, *_parts_for(scan.rest.paths)])
+                with keys_of_frames(cursor, statement, STAGED, frames, scan) as kept:
+                    yield kept
+        except sqlite3.Error:
+            raise unreadable() from None
 
     def count_rows(self) -> int:
         try:
@@ -184,11 +227,26 @@ def _frame(rows: Sequence[Sequence[object]], wanted: Mapping[str, Iterable[str]]
         return pl.DataFrame({"row": pl.Series([True]).new_from_index(0, len(rows))})
     series = []
     for (name, parts), cells in zip(wanted.items(), zip(*rows, strict=True), strict=True):
-        for part in parts:
+        for part in dict.fromkeys(parts):
+            if part == _ID:
+                series.append(pl.Series(part_name(name, _ID), [_id_of(cell) for cell in cells], dtype=pl.String))
+                continue
             kind, dtype = kinds[part]
             own = [cell if type(cell) is kind else None for cell in cells]
             series.append(pl.Series(part_name(name, part), own, dtype=dtype))
     return pl.DataFrame(series)
+
+
+def _parts_for(paths: Sequence[ValuePath]) -> list[str]:
+    """The parts of columns that can have a code."""
+    return list(dict.fromkeys(part_name(path.name, part) for path in paths for part in parts_of(path)))
+
+
+def _id_of(cell: object) -> str | None:
+    """A text for each id, different for different ones; None for a double, for bytes, and for a text that was not UTF-8."""
+    if isinstance(cell, str):
+        return None if _UNKNOWN in cell else f"t{cell}"
+    return f"i{cell}" if isinstance(cell, int) else None
 
 
 @contextmanager
