@@ -10,7 +10,9 @@ from collections import Counter
 from itertools import combinations, product
 
 import numpy as np
+import polars as pl
 import pytest
+from tests.builders import session_over
 
 import discreet as dp
 import discreet.quotes.space as space_module
@@ -183,3 +185,17 @@ def test_counts_that_are_seen_wrongly_are_noticed(name, monkeypatch):
     mutant.plant(monkeypatch)
     monkeypatch.setattr(space_module, "view_of", view_module.view_of)  # it has it by name
     assert violations(case)[0]
+
+
+def test_agreeing_counts_of_impossible_cells_are_zero_and_the_others_agree():
+    """One combination cannot hold a row: it is 0 also where tables are made to agree, and sums are those of the other."""
+    frame = pl.DataFrame([("x", "p"), ("y", "q"), ("y", "p")] * 40, schema=["a", "b"], orient="row")
+    schema = dp.Schema({name: SCHEMA[name] for name in ("a", "b")})
+    facts = dp.Impossible("a", "b", cells=[("x", "q"), (None, "q"), (None, "p"), (None, None), ("x", None), ("y", None)])
+    with session_over(frame, schema, neighbours=dp.ReplaceOne(rows=120), invariants=facts) as session:
+        found = session.release(session.table.agg(dp.tables(["a", "b"], ["b"])), spend=1, name="both").tables
+    both, one = found["tables_a_b"], found["tables_b"]
+    zero = both.filter((pl.col("a") == "x") & (pl.col("b") == "q"))["count_consistent"].to_list()
+    assert zero == [pytest.approx(0, abs=1e-6)]
+    sums = dict(both.group_by("b").agg(pl.col("count_consistent").sum()).rows())
+    assert all(sums[label] == pytest.approx(value, abs=1e-6) for label, value in one["b", "count_consistent"].rows())

@@ -273,12 +273,13 @@ class TablesRecipe:
         empty = [self._empty_cells(one, answers.noises, *found) for one, found in zip(self.counted, counts, strict=True)]
         levels = self._levels(axes, empty)
         margins = []
-        for query, counted, (values, _) in zip(self.asked, self.counted, counts, strict=True):
+        for query, counted, (values, half) in zip(self.asked, self.counted, counts, strict=True):
             cells = np.ix_(*(levels[group] for group in query.groups))
             # Next to no noise has a variance of 0 as a double, and exact totals have none.
             variance = max((answers.noises.law(one).variance() for one in counted.queries), default=0.0)
             table = np.asarray(values, dtype=np.float64).reshape(query.sizes)[cells]
-            margins.append(Margin(tuple(map(axes.index, query.groups)), table, max(variance, _LEAST_VARIANCE)))
+            known = self._known_cells(counted, answers.noises, half).reshape(query.sizes)[cells]
+            margins.append(Margin(tuple(map(axes.index, query.groups)), table, max(variance, _LEAST_VARIANCE), known))
         found = []
         for query, agreed in zip(self.asked, reconcile(margins, n=self.every), strict=True):
             whole = np.zeros(query.sizes)
@@ -287,9 +288,15 @@ class TablesRecipe:
         return found
 
     @staticmethod
+    def _known_cells(counted: Counted, noises: Noises, half: Integers) -> NDArray[np.bool_]:
+        """The cells without noise of a table that has some with noise: 0, because no row can be there, or published."""
+        exact = np.asarray(half == 0, dtype=bool)
+        return exact if _says_exact(counted, noises) and not exact.all() else np.zeros(len(exact), dtype=bool)
+
+    @staticmethod
     def _empty_cells(counted: Counted, noises: Noises, values: Integers, half: Integers) -> NDArray[np.bool_]:
         """The cells of a table that are 0 without noise, because exact totals say so."""
-        told = all(noises.law(query).keeps_totals or noises.law(query).held is not None for query in counted.queries)
+        told = _says_exact(counted, noises)
         return np.asarray((values == 0) & (half == 0), dtype=bool) if told else np.zeros(len(values), dtype=bool)
 
     def _levels(self, axes: Sequence[Group], empty: Sequence[NDArray[np.bool_]]) -> dict[Group, NDArray[np.intp]]:
@@ -308,6 +315,11 @@ class TablesRecipe:
 
     def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
         return {}
+
+
+def _says_exact(counted: Counted, noises: Noises) -> bool:
+    """True if a cell without noise is one that exact totals tell, and not one whose noise is hardly ever there."""
+    return all(noises.law(query).keeps_totals or noises.law(query).held is not None for query in counted.queries)
 
 
 def _every_cell(query: TableCounts, counted: Counted, answers: Answers) -> Noisy:

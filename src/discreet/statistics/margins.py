@@ -7,15 +7,20 @@ contains it, up to noise. White noise of variance s² in margin a reaches effect
 covariance in every margin up to that factor, and independently of all other effects. So the least-squares estimate of an
 effect is the mean of its values, weighted by 1/(s² · |a∖u| cells), and a margin is put together from its effects again.
 
+Cells that are known beside noisy ones, such as combinations of groups that cannot hold a row, are linear conditions K x = k.
+The estimate with them is x - C Kᵀ (K C Kᵀ)⁺ (K x - k), C the covariance of x: the nearest one in the metric of C⁻¹ that
+has them. It is the generalised least-squares estimate with these conditions, because observations of known cells that are
+met add nothing to its sum of squares. C is a number for each effect, so that it is never written down.
+
 The same decomposition is the basis of ResidualPlanner (Xiao, He, Zhang and Kifer, NeurIPS 2023).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import isfinite, prod
+from math import inf, isfinite, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +31,10 @@ __all__ = ["Margin", "reconcile"]
 
 _Axes = tuple[int, ...]
 
+_SOLVED = 1e-26
+"""A squared residual below this part of the first one is that of rounding errors."""
+_MOST_STEPS = 2_000
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Margin:
@@ -35,6 +44,7 @@ class Margin:
         axes: the axes of the table that stay, each once, in the order of the axes of `values`; none for the grand total.
         values: numbers, one axis for each of `axes`, and none of them empty.
         variance: of the noise of each cell, positive.
+        known: of the shape of `values`, True where a value has no noise; None where all have.
 
     Raises:
         ArgumentError: one of these rules is broken.
@@ -43,6 +53,7 @@ class Margin:
     axes: tuple[int, ...]
     values: NDArray[np.int64] | NDArray[np.float64]
     variance: float
+    known: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         if len(set(self.axes)) != len(self.axes) or min(self.axes, default=0) < 0:
@@ -53,13 +64,16 @@ class Margin:
             raise ArgumentError("values: must be finite numbers")
         if not (self.variance > 0 and isfinite(self.variance)):
             raise ArgumentError(f"variance={printed(self.variance)}: must be positive and finite; publish exact totals as n")
+        if self.known is not None and self.known.shape != self.values.shape:
+            raise ArgumentError("known: must have the shape of the values")
 
 
 def reconcile(margins: Sequence[Margin], *, n: int | None = None) -> list[NDArray[np.float64]]:
     """The margins, in their order and shapes, as the generalised least-squares estimate makes them agree.
 
     Afterwards any two margins have the same sums over the axes they share, up to rounding errors of doubles, and the grand
-    total is `n` if it is given. Each cell is unbiased, with a variance that is at most the variance of the noisy cell.
+    total is `n` if it is given. Known cells have their values. Each cell is unbiased, with a variance that is at most the
+    variance of the noisy cell.
 
     Args:
         margins: of one table, with independent noise.
@@ -78,7 +92,55 @@ def reconcile(margins: Sequence[Margin], *, n: int | None = None) -> list[NDArra
     means = {axes: effect / precisions[axes] for axes, effect in effects.items()}
     if n is not None:
         means[()] = np.float64(n) * np.ones(())
+    known = [(margin, margin.known) for margin in margins if margin.known is not None and margin.known.any()]
+    if known:
+        precisions[()] = precisions[()] if n is None else inf
+        means = _meet(means, known, precisions, sizes)
     return [_compose(margin, means, sizes) for margin in margins]
+
+
+def _meet(
+    means: dict[_Axes, NDArray[np.float64]],
+    known: Sequence[tuple[Margin, NDArray[np.bool_]]],
+    precisions: dict[_Axes, float],
+    sizes: dict[int, int],
+) -> dict[_Axes, NDArray[np.float64]]:
+    """The effects moved so that known cells have their values: by C Kᵀ λ with (K C Kᵀ) λ = K x - k, by conjugate gradients.
+
+    Conditions may follow from each other: the system is solvable all the same, because the true table meets them all.
+    """
+
+    def cells(effects: dict[_Axes, NDArray[np.float64]]) -> NDArray[np.float64]:
+        return np.concatenate([_compose(margin, effects, sizes)[places] for margin, places in known])
+
+    def spread(weights: NDArray[np.float64]) -> dict[_Axes, NDArray[np.float64]]:
+        found, start = {axes: np.zeros_like(effect) for axes, effect in means.items()}, 0
+        for margin, places in known:
+            own, many = np.zeros(margin.values.shape), int(places.sum())
+            own[places] = weights[start : start + many]
+            start += many
+            for axes, effect in _effects(Margin(margin.axes, own, margin.variance)).items():
+                found[axes] += effect / (_cells_without(margin.axes, axes, sizes) * precisions[axes])
+        return found
+
+    wanted = np.concatenate([margin.values[places].astype(np.float64) for margin, places in known])
+    weights = _solve(lambda one: cells(spread(one)), cells(means) - wanted)
+    return {axes: means[axes] - moved for axes, moved in spread(weights).items()}
+
+
+def _solve(apply: Callable[[NDArray[np.float64]], NDArray[np.float64]], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """X with apply(x) = right for a symmetric positive semidefinite matrix in whose range `right` is."""
+    found, rest = np.zeros_like(right), right.copy()
+    way, left = rest.copy(), float(rest @ rest)
+    least = _SOLVED * left
+    for _ in range(_MOST_STEPS):
+        if left <= least:
+            break
+        turned = apply(way)
+        length = left / float(way @ turned)
+        found, rest = found + length * way, rest - length * turned
+        way, left = rest + (float(rest @ rest) / left) * way, float(rest @ rest)
+    return found
 
 
 def _sizes(margins: Sequence[Margin]) -> dict[int, int]:

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.laws.mutants import Mutant
 
 from discreet.errors import ArgumentError
+from discreet.statistics import margins as margins_module
 from discreet.statistics.margins import Margin, reconcile
 
 from .margin_variances import reconciled_variances
@@ -16,29 +18,37 @@ from .margin_variances import reconciled_variances
 SIZES = (2, 3, 1, 2)
 
 
-def summed_out(axes):
-    """The matrix that takes a flat table of `SIZES` to its flat margin over `axes`, in their order."""
-    shape = [SIZES[axis] for axis in axes]
-    matrix = np.zeros((prod(shape), prod(SIZES)))
-    for cell, place in enumerate(product(*map(range, SIZES))):
+def summed_out(axes, sizes):
+    """The matrix that takes a flat table of these sizes to its flat margin over `axes`, in their order."""
+    shape = [sizes[axis] for axis in axes]
+    matrix = np.zeros((prod(shape), prod(sizes)))
+    for cell, place in enumerate(product(*map(range, sizes))):
         matrix[np.ravel_multi_index([place[axis] for axis in axes], shape) if axes else 0, cell] = 1
     return matrix
 
 
 def dense(margins, n):
+    """The estimate of margins of a table of `SIZES`, and their variances."""
+    return dense_of_shape(margins, n, SIZES)
+
+
+def dense_of_shape(margins, n, sizes):
     """Generalised least squares as in the book: the fitted margins and their variances, by a pseudo-inverse.
 
     The normal equations for the table, bordered by the condition on the grand total where it is public.
     """
-    design = np.concatenate([summed_out(margin.axes) for margin in margins])
+    design = np.concatenate([summed_out(margin.axes, sizes) for margin in margins])
     precision = np.concatenate([np.full(margin.values.size, 1 / margin.variance) for margin in margins])
     noisy = np.concatenate([margin.values.ravel() for margin in margins]).astype(float)
     normal = design.T @ (precision[:, None] * design)
     right = design.T @ (precision * noisy)
+    held = np.concatenate([np.zeros(one.values.size, bool) if one.known is None else one.known.ravel() for one in margins])
+    conditions, values = design[held], noisy[held]
     if n is not None:
-        ones = np.ones((len(normal), 1))
-        normal = np.block([[normal, ones], [ones.T, np.zeros((1, 1))]])
-        right = np.append(right, n)
+        conditions, values = np.vstack([conditions, np.ones(design.shape[1])]), np.append(values, n)
+    if len(values):
+        normal = np.block([[normal, conditions.T], [conditions, np.zeros((len(values), len(values)))]])
+        right = np.append(right, values)
     inverse = np.linalg.pinv(normal, rcond=1e-10)
     table = (inverse @ right)[: design.shape[1]]
     covariance = design @ inverse[: design.shape[1], : design.shape[1]] @ design.T
@@ -94,6 +104,49 @@ def test_margins_agree_on_what_they_share_and_no_cell_gets_worse(margins, n):
     again = reconcile([Margin(m.axes, values, m.variance) for m, values in zip(margins, found, strict=True)], n=n)
     for values, same in zip(found, again, strict=True):
         assert np.allclose(values, same, atol=1e-9)
+
+
+@st.composite
+def partly_known(draw):
+    """Margins of one table with noise, some of whose cells have none; and whether the grand total is public."""
+    table = np.array(draw(st.lists(st.integers(0, 9), min_size=12, max_size=12))).reshape(SIZES)
+    margins = []
+    for one in draw(noisy_margins()):
+        others = tuple(axis for axis in range(len(SIZES)) if axis not in one.axes)
+        true = np.transpose(table.sum(axis=others), np.argsort(np.argsort(one.axes)))
+        size = one.values.size
+        known = np.array(draw(st.lists(st.booleans(), min_size=size, max_size=size)), dtype=bool).reshape(true.shape)
+        margins.append(Margin(one.axes, np.where(known, true, one.values), one.variance, known))
+    return margins, draw(st.sampled_from([None, int(table.sum())]))
+
+
+@settings(max_examples=80)
+@given(partly_known())
+def test_known_cells_are_conditions_of_the_least_squares_estimate(given_):
+    margins, n = given_
+    fitted, _ = dense(margins, n)
+    for margin, there, wanted in zip(margins, reconcile(margins, n=n), fitted, strict=True):
+        assert np.allclose(there.ravel(), wanted, rtol=1e-7, atol=1e-6)
+        assert np.allclose(there[margin.known], margin.values[margin.known], atol=1e-6)
+
+
+WRONG = [
+    Mutant(margins_module, "reconcile", "precisions[()] if n is None else inf", "precisions[()]"),  # a public total moves
+    Mutant(margins_module, "_meet", "sizes) * precisions[axes])", "sizes))"),  # all effects as if of one variance
+    Mutant(margins_module, "_meet", "means[axes] - moved", "means[axes] + moved"),
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda one: one.new)
+def test_conditions_that_are_met_otherwise_are_noticed(wrong, monkeypatch):
+    wrong.plant(monkeypatch)
+    table = np.arange(6).reshape(2, 3)
+    known = np.array([[True, False, False], [False, True, False]])
+    noisy = Margin((0, 1), table + np.array([[0, 3, -2], [5, 0, 1]]), 2.0, known)
+    margins = [Margin((0, 1), noisy.values, 2.0, known), Margin((0,), np.array([9.0, 10.0]), 7.0)]
+    fitted, _ = dense_of_shape(margins, 15, (2, 3))
+    found = margins_module.reconcile(margins, n=15)
+    assert not all(np.allclose(one.ravel(), wanted, atol=1e-6) for one, wanted in zip(found, fitted, strict=True))
 
 
 def test_margins_of_one_table_are_left_alone():
