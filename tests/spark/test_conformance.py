@@ -9,6 +9,7 @@ import pytest
 
 from discreet.audit.engines.conformance import OpenEngine, check_engine, check_table
 from discreet.audit.engines.hostile import hostile_tables
+from discreet.audit.engines.persons import check_persons
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")]
 TABLES = {table.name: table for table in hostile_tables()}
@@ -70,3 +71,9 @@ def test_parquet_conforms_under_odd_settings(openers: Mapping[str, OpenEngine], 
 def test_compiled_code_conforms_under_strict_settings(openers: Mapping[str, OpenEngine], set_to: Any, name: str) -> None:
     with set_to(STRICT):
         assert check_table(openers["frame"], TABLES[name])
+
+
+@pytest.mark.parametrize("settings", [{}, ODD, STRICT], ids=["as it is", "odd", "strict"])
+def test_persons_are_added_up(openers: Mapping[str, OpenEngine], set_to: Any, settings: Mapping[str, str]) -> None:
+    with set_to(settings):
+        assert check_persons(openers["frame"]) == 81

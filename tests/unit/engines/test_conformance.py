@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.laws.mutants import Mutant
 
 from discreet.audit.engines.conformance import (
     ConformanceError,
@@ -21,9 +22,11 @@ from discreet.audit.engines.conformance import (
     first_difference,
 )
 from discreet.audit.engines.hostile import hostile_tables
+from discreet.audit.engines.persons import check_persons
 from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines import reference as reference_module
+from discreet.engines import reference_persons
 from discreet.engines.reference import ReferenceEngine
 from discreet.errors import ArgumentError
 
@@ -72,6 +75,58 @@ def test_every_kind_of_source_conforms(openers: Mapping[str, OpenEngine], source
 )
 def test_many_different_texts_are_one_cell(openers: Mapping[str, OpenEngine], source: str, rows: int) -> None:
     assert check_junk(openers[source], rows) == 4
+
+
+@pytest.mark.parametrize(
+    "source", ["parquet", *(pytest.param(one, marks=pytest.mark.slow) for one in ("comma_separated", "polars", "relation"))]
+)
+def test_persons_are_added_up_by_every_kind_of_source(openers: Mapping[str, OpenEngine], source: str) -> None:
+    assert check_persons(openers[source]) == 81
+
+
+def test_an_engine_without_persons_is_not_asked_for_them() -> None:
+    class Without(ReferenceEngine):
+        def can_add_persons(self) -> bool:
+            return False
+
+    assert check_persons(Without) == 0
+
+
+TRAPS: dict[str, tuple[Any, str, Any]] = {
+    "groups are counted for all persons together": (
+        reference_persons,
+        "weight",
+        lambda weighting, cells, groups, every: WEIGHT(weighting, every, groups, every),
+    ),
+    "weights are rounded up": (
+        reference_persons,
+        "weight",
+        lambda weighting, cells, groups, every: WEIGHT(weighting, cells, groups, every) + (cells > groups),
+    ),
+    "rows without an id are somebody's": (reference_persons, "identity", lambda value: value or "nobody"),
+    "rows of weight 0 count": (reference_persons, "times_of", lambda scan, row, code: TIMES_OF(scan, row, code) or 1),
+    "ids are trimmed": (reference_persons, "identity", lambda value: value.strip() if isinstance(value, str) else value),
+}
+CELL_OF, WEIGHT, TIMES_OF = reference_persons.cell_of, reference_persons.weight, reference_persons.times_of
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+def test_traps_of_persons_are_noticed(trap: str, openers: Mapping[str, OpenEngine], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reference has the fault: what an engine without it answers is not the same."""
+    owner, name, wrong = TRAPS[trap]
+    monkeypatch.setattr(owner, name, wrong)
+    with pytest.raises(ConformanceError, match="persons with"):
+        check_persons(openers["polars"])
+
+
+def test_groups_that_are_put_together_after_the_bound_are_noticed(
+    openers: Mapping[str, OpenEngine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A person is in twice as many finer groups as in groups of the request."""
+    right = "Counter(person for person, _ in counted.rows)"
+    Mutant(reference_persons, "add_counted", right, f"Counter([*{right}.elements()] * 2)").plant(monkeypatch)
+    with pytest.raises(ConformanceError, match="one group"):
+        check_persons(openers["polars"])
 
 
 def test_junk_that_is_left_out_is_noticed() -> None:

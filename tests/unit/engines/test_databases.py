@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -18,6 +19,7 @@ import discreet as dp
 from discreet.audit.engines import conformance
 from discreet.audit.engines.conformance import ConformanceError, check_engine, check_table
 from discreet.audit.engines.hostile import HostileTable, hostile_tables
+from discreet.audit.engines.persons import check_persons
 from discreet.cube.cube import Cube
 from discreet.domain.columns import Category, Date, Number
 from discreet.domain.neighbours import AddRemove
@@ -333,3 +335,10 @@ def test_sums_of_vectors_are_in_the_suite(sqlite_opener: Callable[[Header, Rows]
     table = HostileTable("vectors", schema, dict.fromkeys(("n", "m", "s"), ANY), rows)
     assert "a vector of sums" in dict(conformance._requests(table))
     assert check_table(sqlite_opener, table) > 10
+
+
+def test_sqlite_adds_up_persons(sqlite_opener: Callable[[Header, Rows], Engine]) -> None:
+    def opened(header: Header, rows: Rows) -> Engine:
+        return sqlite_opener(header, [[str(cell) if isinstance(cell, dt.date) else cell for cell in row] for row in rows])
+
+    assert check_persons(opened) == 81

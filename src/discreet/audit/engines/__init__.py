@@ -3,4 +3,6 @@
 * `conformance`: The suite that an engine has to pass: on every hostile table its cubes equal the reference's, cell by
   cell
 * `hostile`: The hostile tables: public, made-up tables of everything that has broken counting code before
+* `persons`: The suite that an engine which adds up persons has to pass: totals over persons and rows of persons as the
+  reference's
 """

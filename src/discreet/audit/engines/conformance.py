@@ -1,7 +1,8 @@
 """The suite that an engine has to pass: on every hostile table its cubes equal the reference's, cell by cell.
 
 An engine that reads rows differently from the reference has another sensitivity than the one that was charged. An author
-of an engine calls `check_engine`, and `check_junk` for many different values, in tests::
+of an engine calls `check_engine`, `check_junk` for many different values, and `check_persons` if it adds up persons, in
+tests::
 
     def test_my_engine() -> None:
         check_engine(lambda header, rows: MyEngine(make_my_table(header, rows)))
@@ -34,7 +35,16 @@ from discreet.statistics.joint_means import means
 from discreet.statistics.regression import regression
 from discreet.statistics.sums import sum_of
 
-__all__ = ["ConformanceError", "OpenEngine", "check_engine", "check_junk", "check_table", "first_difference"]
+__all__ = [
+    "ConformanceError",
+    "OpenEngine",
+    "Rows",
+    "check_engine",
+    "check_junk",
+    "check_table",
+    "failures",
+    "first_difference",
+]
 
 Rows = Sequence[Sequence[object]]
 OpenEngine = Callable[[Header, Rows], Engine]
@@ -130,12 +140,12 @@ def check_junk(open_engine: OpenEngine, rows: int = 10**6) -> int:
 
 
 def _open(where: str, open_engine: OpenEngine, header: Header, rows: Rows) -> Engine:
-    with _failures(where):
+    with failures(where):
         return open_engine(header, rows)
 
 
 def _check_stable(where: str, engine: Engine) -> None:
-    with _failures(f"{where}, snapshot"):
+    with failures(f"{where}, snapshot"):
         first, second = engine.snapshot(), engine.snapshot()
     if first != second:
         raise ConformanceError(f"{where}: the snapshot changes although nothing has changed")
@@ -245,7 +255,7 @@ def _with_number(start: Table, name: str, column: Number | Date, own: set[int]) 
 
 def _compare_together(where: str, engine: Engine, asked: Sequence[Scan], expected: Sequence[Cube]) -> None:
     """Scans that are asked for together are answered in their order, and as each by itself."""
-    with _failures(where):
+    with failures(where):
         found = [compact(cube) for cube in cubes_of(engine, [(one.axes, one.moments) for one in asked])]
     if len(found) != len(expected):
         raise ConformanceError(f"{where}: {len(found)} cubes for {len(expected)} scans")
@@ -255,7 +265,7 @@ def _compare_together(where: str, engine: Engine, asked: Sequence[Scan], expecte
 
 
 def _compare(where: str, engine: Engine, asked: Scan, expected: Cube) -> None:
-    with _failures(where):
+    with failures(where):
         found = compact(engine.aggregate(asked.axes, asked.moments))
     difference = first_difference(expected, found)
     if difference:
@@ -267,7 +277,7 @@ def _compare_cells(where: str, engine: Engine, table: HostileTable, rows: Rows) 
     if not isinstance(engine, Inspectable):
         return
     expected = inspect_source(ReferenceEngine(table.header, rows), table.schema)
-    with _failures(f"{where}, cells"):
+    with failures(f"{where}, cells"):
         found = inspect_source(engine, table.schema)
     for name, tallies in expected.items():
         wanted, got = ({word: one.rows for word, one in some.items()} for some in (tallies, found[name]))
@@ -276,7 +286,8 @@ def _compare_cells(where: str, engine: Engine, table: HostileTable, rows: Rows) 
 
 
 @contextmanager
-def _failures(where: str) -> Iterator[None]:
+def failures(where: str) -> Iterator[None]:
+    """Whatever the engine raises inside is a `ConformanceError` that says where."""
     try:
         yield
     except Exception as failure:
