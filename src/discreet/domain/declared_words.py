@@ -106,6 +106,8 @@ def _resize_words(step: Mapping[str, Any]) -> str:
 def column_words(column: Mapping[str, Any]) -> str:
     """The declaration of a column, as `Column.to_json` writes it: "numbers from 0 to 1,500 in steps of 1"."""
     computed = f"; from {name(column['of'])} by a public map" if "of" in column else ""
+    if "combinations_of" in column:
+        computed = f"; from {enumerate_texts([name(one) for one in column['combinations_of']])} by a public list"
     computed += f"; computed as {name(column['query'])}" if "query" in column else ""
     if "missing" not in column:
         return f"{_domain_words(column)}{computed}"

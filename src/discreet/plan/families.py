@@ -47,7 +47,7 @@ def _check_crossed(request: Request, groups: tuple[Group, ...]) -> None:
         if len(names) > 1:
             raise PlanError(
                 f"groups {', '.join(map(repr, names))}: all come from '{root}', so that some of their combinations cannot "
-                "occur; name the finest of them alone, which tells the others"
+                f"occur; name the finest of them alone, which tells the others, or '{root}' itself"
             )
 
 

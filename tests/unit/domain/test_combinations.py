@@ -11,6 +11,7 @@ import pytest
 from tests.builders import plan_text, run, session_over
 
 import discreet as dp
+from discreet.domain.declared_words import column_words
 from discreet.errors import SchemaError
 from discreet.planfile.read import load_plan
 
@@ -51,6 +52,7 @@ def test_files_are_the_mapping_and_other_lists_are_other_columns(tmp_path: Path)
     assert pickle.loads(pickle.dumps(schema_of())) == schema_of()
     told = schema_of(other="x")["course"].to_json()
     assert told["combinations_of"] == PARTS
+    assert column_words(told).endswith("; from school and degree by a public list")
     assert told["others"] is True
 
 
@@ -110,6 +112,11 @@ def test_a_plan_declares_a_list_and_a_release_has_its_rows_as_groups(tmp_path: P
     found = pl.read_csv(table)
     assert found["course.school"].to_list() == ["A", "A", "B", "elsewhere"]
     assert abs(found["count"].sum() - 200) < 20
+
+
+def test_tables_of_parts_are_refused_with_the_list_as_the_next_step() -> None:
+    with pytest.raises(dp.PlanError, match="or 'course' itself"):
+        dp.Table(schema_of(), dp.AddRemove()).agg(dp.tables(["course.school", "course.degree"]))
 
 
 def test_conditions_means_and_exact_totals_take_lists() -> None:

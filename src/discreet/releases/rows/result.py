@@ -129,7 +129,10 @@ class Rows:
             told.append(f"noise dominates in {_first(self.noisy)}: what rows say of these is hardly more than chance")
         if self.apart:
             told.append(f"no table has {_first([f'{one} × {other}' for one, other in self.apart])}")
-        told.append("what no table counts by together is independent in them; numbers computed from rows have no interval")
+        told.append(
+            "columns that no table counts by together hang together only as the tables imply; numbers computed from rows "
+            "have no interval"
+        )
         return "\n".join(told)
 
 
