@@ -1,7 +1,9 @@
 """How near fitted rows are to the rows that nobody may see, and how long they take: all two-way tables of a census excerpt.
 
-`python benchmarks/rows.py PERSONS.parquet` reads the excerpt of `agreeing_tables.py`, releases its 171 two-way tables at
-ρ = 1/2 and prints, for all pairs and triples of columns, the total variation between the excerpt and its fitted rows.
+`python benchmarks/rows.py FILE.parquet [PERSONS] [ROWS]` reads the excerpt of `agreeing_tables.py`, releases its 171 two-way
+tables at ρ = 1/2 and prints, for all pairs and triples of columns, the total variation between the excerpt and its fitted
+rows. With PERSONS the data are so many of the persons, chosen at random; with ROWS so many rows are made instead of as many
+as there are persons.
 """
 
 from __future__ import annotations
@@ -41,16 +43,17 @@ def distances(true: list[np.ndarray], made: list[np.ndarray], sizes: list[int], 
     return np.array([np.abs(shares(true, own) - shares(made, own)).sum() / 2 for own in tables])
 
 
-def main(path: Path) -> None:
+def main(path: Path, persons: int | None = None, rows: int | None = None) -> None:
     """Time, the share of cells that fit, and the distances."""
     schema, frame = read(path)
+    frame = frame if persons is None else frame.sample(persons, seed=1)
     with tempfile.TemporaryDirectory() as folder:
         ledger, relation = Path(folder) / "budget.db", dp.AddRemove()
         session = dp.Session(frame, schema, dataset="acs", neighbours=relation, budget=dp.ZCDP("0.5"), ledger=ledger)
         pairs = [list(one) for one in combinations(schema.columns, 2)]
         release = session.release(session.table.agg(dp.agreeing_tables(*pairs)), spend="0.5", name="all")
     began = process_time()
-    made = dp.fit_rows(release)
+    made = dp.fit_rows(release, rows=rows)
     print(f"{process_time() - began:.0f} s of processor time", made, sep="\n")
     sizes = [len(column.values) + 1 for column in schema.columns.values()]
     both = codes(frame, schema), codes(made.frame.select(frame.columns), schema)
@@ -60,4 +63,4 @@ def main(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *map(int, sys.argv[2:4]))

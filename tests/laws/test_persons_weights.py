@@ -17,13 +17,14 @@ import polars as pl
 import pytest
 
 import discreet as dp
+from discreet.audit import audit
 from discreet.engines import open_source, person_scans
 from discreet.engines import persons as statements
 from discreet.engines.base import ColumnType, totals_of_persons
 from discreet.engines.reference import ReferenceEngine
 from discreet.engines.reference_persons import Counted
 from discreet.engines.texts import Places
-from discreet.plan.plan import Plan
+from discreet.plan.plan import Plan, used_columns
 from discreet.quotes.allocate import quote
 
 Row = tuple[Any, ...]
@@ -264,6 +265,21 @@ def test_a_weight_of_more_than_a_million_is_refused() -> None:
     schema = dp.Schema(visitor=dp.Identifier(), views=dp.Number(0, 10**6 + 1))
     with pytest.raises(dp.PlanError, match="at most 1,000,000"):
         dp.Table(schema, dp.AddRemove(person="visitor")).bound(rows=3, weight="views")
+
+
+def test_the_column_of_weights_is_one_that_a_request_uses() -> None:
+    """Otherwise a stored release would be given back for other bounds of it."""
+    other = dp.Schema(
+        {**{name: SCHEMA[name] for name in SCHEMA.columns}, "views": dp.Number(0, 5), "visitor": dp.Identifier()}
+    )
+    asked = [dp.Table(schema, TABLE.neighbours).bound(rows=4, weight="views").agg(dp.count()) for schema in (SCHEMA, other)]
+    assert used_columns(asked[0]) == ["views"]
+    assert asked[0].used_digest != asked[1].used_digest
+
+
+def test_an_audit_tries_weights() -> None:
+    plan = TABLE.bound(groups=1, rows=4, weight="views").group_by("shop").agg(dp.count())
+    assert 0 < audit(plan, dp.PureDP(1), runs=4000).epsilon <= 1
 
 
 def test_weights_alone_are_no_bound() -> None:

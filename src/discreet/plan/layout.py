@@ -136,7 +136,8 @@ def named_columns(request: Request) -> list[str]:
 
 
 def _read_columns(request: Request, statistics: Sequence[Statistic]) -> list[str]:
-    named = _outer(request)
+    bound = request.facts.bound
+    named = [*_outer(request), *([] if bound is None or bound.weight is None else [bound.weight])]
     named += [column for one in statistics for column in one.kind.reads.columns(one)]
     tabled = (group.column for one in statistics for grouping in groupings_of(one) for group in grouping)
     return list(dict.fromkeys([*named, *tabled]))
