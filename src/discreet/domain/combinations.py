@@ -72,6 +72,8 @@ class Keys:
         other: str | None = None,
         required: bool = False,
     ) -> None:
+        if not isinstance(required, bool):
+            raise SchemaError(f"required={printed(required)}: must be True or False")
         listed, named = read_lookup(table), _part_names(columns)
         numbers = _whole(integers, named)
         cells = [_cells(listed, one, whole=one in numbers) for one in named]
@@ -81,7 +83,7 @@ class Keys:
         object.__setattr__(self, "parts", named)
         object.__setattr__(self, "labels", MappingProxyType(labels_in(listed, named, cells, labels or {})))
         object.__setattr__(self, "other", other)
-        object.__setattr__(self, "required", bool(required) or other is not None)
+        object.__setattr__(self, "required", required or other is not None)
         object.__setattr__(self, "_rows", rows)
 
     def columns(self, name: str) -> dict[str, Category]:

@@ -69,6 +69,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "an empty cell": ({"table": {"school": ["A", ""], "degree": ["x", "y"]}}, "'school' is empty"),
     "texts as integers": ({"integers": ["school"]}, "is not a whole number"),
     "integers that are no part": ({"integers": ["schol"]}, "did you mean 'school'"),
+    "a flag that is a text": ({"required": "yes"}, "must be True or False"),
     "a name that is taken": ({"other": "A"}, "is a code of the table"),
     "an empty name": ({"other": ""}, "the empty text is not allowed"),
     "a name that is a number": ({"other": 3}, "must be a text"),
