@@ -137,7 +137,10 @@ def _solve(apply: Callable[[NDArray[np.float64]], NDArray[np.float64]], right: N
         if left <= least:
             break
         turned = apply(way)
-        length = left / float(way @ turned)
+        bent = float(way @ turned)
+        if bent <= 0 or not isfinite(left / bent):
+            break  # what is left is of numbers without noise, and so a rounding error of doubles
+        length = left / bent
         found, rest = found + length * way, rest - length * turned
         way, left = rest + (float(rest @ rest) / left) * way, float(rest @ rest)
     return found

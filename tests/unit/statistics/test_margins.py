@@ -130,6 +130,19 @@ def test_known_cells_are_conditions_of_the_least_squares_estimate(given_):
         assert np.allclose(there[margin.known], margin.values[margin.known], atol=1e-6)
 
 
+@pytest.mark.parametrize("variance", [1e-200, 1e-300, 1.0])
+def test_conditions_that_are_met_but_for_rounding_change_nothing(variance):
+    """Numbers without noise cannot move: not to infinity either."""
+    alone = Margin((), np.array(0.1 + 0.2), 1.0, np.array(True))
+    assert reconcile([alone], n=3)[0] == pytest.approx(3)  # the public number of rows is kept
+    table = np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]])
+    exact = Margin((0, 1), table, variance, np.array([[True, False, True], [True, True, False]]))
+    sums = Margin((0,), table.sum(axis=1) + 1e-9, 1e-200, np.array([True, True]))
+    found = reconcile([exact, sums], n=None)
+    assert all(np.isfinite(one).all() for one in found)
+    assert np.allclose(found[0], table, atol=1e-6)
+
+
 WRONG = [
     Mutant(margins_module, "reconcile", "precisions[()] if n is None else inf", "precisions[()]"),  # a public total moves
     Mutant(margins_module, "_meet", "sizes) * precisions[axes])", "sizes))"),  # all effects as if of one variance
