@@ -38,15 +38,13 @@ class AddRemove:
     """Two tables are neighbours if one has `rows_per_person` rows more than the other; the number of rows is private.
 
     With `person`, the name of an `Identifier` of the schema, they are neighbours if one has all rows of one person more,
-    however many these are: the result is an `AddRemovePersons`. With `part=True` besides, a value of the identifier may be
-    several people, such as a household or a shared card: an `AddRemoveParts`, whose texts say so.
+    however many these are: the result is an `AddRemovePersons`.
     """
 
     rows_per_person: int = 1
     sampled: Draw | None = None
     """The draw of the persons of the file, where that is secret; None: the guarantee is for the rows of the file."""
     person: InitVar[str | None] = field(default=None, kw_only=True)
-    part: InitVar[bool] = field(default=False, kw_only=True)
 
     word: ClassVar[str] = "add-remove"
     """The name of the relation in plan files and documents."""
@@ -64,15 +62,8 @@ class AddRemove:
     holds: ClassVar[str] = "one person added or removed"
     """The change of the data of one person, in the words of documents and reports."""
 
-    def __new__(
-        cls, rows_per_person: object = 1, sampled: object = None, *, person: str | None = None, part: object = False
-    ) -> AddRemove:
+    def __new__(cls, rows_per_person: object = 1, sampled: object = None, *, person: str | None = None) -> AddRemove:
         """With `person` the relation of all rows of a person, which stands for this one."""
-        if not isinstance(part, bool) or (part and person is None):
-            raise ArgumentError(
-                f"part={printed(part)}: must be True or False, and stands beside person=…, of which a value may be several "
-                "people"
-            )
         if person is None:
             return object.__new__(cls)
         if rows_per_person != 1 or sampled is not None:
@@ -80,10 +71,10 @@ class AddRemove:
                 f"person={printed(person)}: stands alone, because all rows of a person are protected, however many these "
                 "are; leave rows_per_person and sampled out"
             )
-        found: Any = AddRemoveParts(person) if part else AddRemovePersons(person)
+        found: Any = AddRemovePersons(person)
         return cast("AddRemove", found)
 
-    def __post_init__(self, person: str | None, part: bool) -> None:
+    def __post_init__(self, person: str | None) -> None:
         object.__setattr__(self, "rows_per_person", whole_number(self.rows_per_person, "rows_per_person", least=1))
         _check_draw(self.sampled, None, self.rows_per_person)
 
@@ -186,7 +177,8 @@ class AddRemovePersons:
     sampled: ClassVar[Draw | None] = None
 
     def __post_init__(self) -> None:
-        _check_identifier(self.person)
+        if not isinstance(self.person, str) or not self.person:
+            raise ArgumentError(f"person={printed(self.person)}: must be the name of a column that is an Identifier")
 
     def of_size(self, rows: int) -> AddRemovePersons:
         """No table of this relation is brought to a number of rows.
@@ -198,96 +190,24 @@ class AddRemovePersons:
 
     def to_json(self) -> dict[str, object]:
         """The relation as canonical JSON values."""
-        return _persons_json(self)
+        return {"relation": self.word, "person": self.person, **({} if self.each == "rows" else {"each": self.each})}
 
     def size_words(self) -> str:
         """A sentence for readers about the number of rows: public or confidential."""
-        return _PRIVATE
+        return "The numbers of rows and of persons are confidential and protected"
 
     def text(self) -> str:
         """A few words for a terminal: the relation, and whether the number of rows is public."""
-        return _persons_text(self)
+        made = "" if self.each == "rows" else ", of which one row is made"
+        return f"{self.word}: all rows with one value of '{self.person}' are one person{made}; their numbers are private"
 
 
-_PRIVATE = "The numbers of rows and of persons are confidential and protected"
-
-PART_WORDS = (
-    "What counts as one person here, such as a household or a shared card, may be several people; each of them is protected "
-    "only as a part of it"
-)
-"""What every text about a guarantee says beside it, where the unit is coarser than a person."""
-
-
-@dataclass(frozen=True, slots=True)
-class AddRemoveParts:
-    """As `AddRemovePersons`, where a value of `person` may be several people: a household, a shared card, a device.
-
-    All rows with one value are protected together. Somebody who is only a part of such a unit is protected as a part of it,
-    and not alone; every text about the guarantee says so. The sensitivities are the same.
-    """
-
-    person: str
-    each: Literal["rows", "row"] = "rows"
-
-    word: ClassVar[str] = "add-remove-parts"
-    needed: ClassVar[tuple[str, ...]] = AddRemovePersons.needed
-    about: ClassVar[str] = AddRemovePersons.about
-    appears: ClassVar[bool] = True
-    allows_totals: ClassVar[bool] = False
-    change: ClassVar[str] = AddRemovePersons.change
-    compared: ClassVar[str] = AddRemovePersons.compared
-    guess: ClassVar[str] = AddRemovePersons.guess
-    holds: ClassVar[str] = AddRemovePersons.holds
-    rows: ClassVar[int | None] = None
-    rows_per_person: ClassVar[int] = 1
-    sampled: ClassVar[Draw | None] = None
-
-    def __post_init__(self) -> None:
-        _check_identifier(self.person)
-
-    def of_size(self, rows: int) -> AddRemoveParts:
-        """No table of this relation is brought to a number of rows.
-
-        Raises:
-            InternalError: always; a plan refuses the step.
-        """
-        raise InternalError(f"a table of persons has no {rows} public rows")
-
-    def to_json(self) -> dict[str, object]:
-        """The relation as canonical JSON values."""
-        return _persons_json(self)
-
-    def size_words(self) -> str:
-        """A sentence for readers about the number of rows, and about those who are a part of a unit."""
-        return f"{_PRIVATE}. {PART_WORDS}"
-
-    def text(self) -> str:
-        """A few words for a terminal: the relation, and whether the number of rows is public."""
-        return f"{_persons_text(self)}. {PART_WORDS}"
-
-
-OfPersons = AddRemovePersons | AddRemoveParts
-Neighbours = AddRemove | ReplaceOne | AddRemovePersons | AddRemoveParts
+Neighbours = AddRemove | ReplaceOne | AddRemovePersons
 
 _RELATIONS: tuple[type[AddRemove | ReplaceOne], ...] = (ReplaceOne, AddRemove)
 
-_OF_PERSONS: tuple[type[OfPersons], ...] = (AddRemovePersons, AddRemoveParts)
+_OF_PERSONS: tuple[type[AddRemovePersons], ...] = (AddRemovePersons,)
 """The relations whose neighbours differ in all rows of a person. No law of one row holds for them."""
-
-
-def _check_identifier(person: object) -> None:
-    if not isinstance(person, str) or not person:
-        raise ArgumentError(f"person={printed(person)}: must be the name of a column that is an Identifier")
-
-
-def _persons_json(relation: OfPersons) -> dict[str, object]:
-    made: dict[str, object] = {} if relation.each == "rows" else {"each": relation.each}
-    return {"relation": relation.word, "person": relation.person, **made}
-
-
-def _persons_text(relation: OfPersons) -> str:
-    made = "" if relation.each == "rows" else ", of which one row is made"
-    return f"{relation.word}: all rows with one value of '{relation.person}' are one person{made}; their numbers are private"
 
 
 def relations() -> tuple[type[Neighbours], ...]:
@@ -302,18 +222,12 @@ def is_relation(value: object) -> TypeGuard[Neighbours]:
 
 def person_of(neighbours: Neighbours) -> str | None:
     """The column whose equal values mark the rows of one person; None where a person has one row, or so many."""
-    return neighbours.person if isinstance(neighbours, OfPersons) and neighbours.each == "rows" else None
+    return neighbours.person if isinstance(neighbours, AddRemovePersons) and neighbours.each == "rows" else None
 
 
 def said_of(word: str, sentence: str) -> str:
     """A sentence about a guarantee, in which whoever is protected is called by what this relation protects."""
-    said = sentence.replace("one record", "one person") if is_of_persons(word) else sentence
-    return f"{said} {part_words(word)}".rstrip()
-
-
-def part_words(word: str) -> str:
-    """The sentence that goes with a guarantee where what is protected may be several people; empty for other relations."""
-    return f"{PART_WORDS}." if find_relation(word) is AddRemoveParts else ""
+    return sentence.replace("one record", "one person") if is_of_persons(word) else sentence
 
 
 def is_of_persons(word: str) -> bool:
