@@ -35,7 +35,8 @@ from discreet.releases.keys import find_keys, places_of
 Row = tuple[object, object]
 
 SCHEMA = dp.Schema(visitor=dp.Identifier(), shop=dp.Text(8))
-TABLE = dp.Table(SCHEMA, dp.AddRemove(person="visitor"))
+RELATION = dp.AddRemove(person="visitor")
+TABLE = dp.Table(SCHEMA, RELATION)
 HEADER = {"visitor": ColumnType("integer", "BIGINT"), "shop": ColumnType("text", "VARCHAR")}
 KINDS: list[Row] = [(person, shop) for person in (None, 1, 2) for shop in ("a", "b", "c", None)]
 TABLES = [table for size in range(4) for table in combinations_with_replacement(KINDS, size)]
@@ -216,7 +217,7 @@ def test_names_that_no_group_can_have_are_left_out() -> None:
 )
 def test_a_delta_beside_pays_for_names_alone(spend: Budget, whole: Fraction) -> None:
     """D3: the noise of the rounds and of the answers comes to the amount, the thresholds to the δ, neither to more."""
-    stages = stages_of(dp.Discover("shop", share="0.4"), spend)
+    stages = stages_of(dp.Discover("shop", share="0.4"), spend, RELATION)
     half = 2 if isinstance(spend, ApproxZCDP) else 1
     squares = sum(Fraction(UNIT**2) / (half * one.sigma2) for one in stages.rounds) + stages.answers.coordinates[0]
     assert whole * (1 - Fraction(1, 10**12)) < squares <= whole
@@ -263,7 +264,7 @@ def test_a_delta_beside_is_charged_and_reported(tmp_path: Path) -> None:
 def test_stages_come_to_no_more_than_the_spend(share: str) -> None:
     """D4: the δ of the thresholds, and that of all Gaussian noise together, are at most the δ of the spend."""
     spend = dp.ApproxDP("0.7", "1e-6")
-    stages = stages_of(dp.Discover("shop", share=share, at_least=3), spend)
+    stages = stages_of(dp.Discover("shop", share=share, at_least=3), spend, RELATION)
     assert isinstance(stages.answers, GDP)
     squares = stages.answers.mu**2 + sum(Fraction(UNIT**2) / one.sigma2 for one in stages.rounds)
     thresholds = sum(one.delta for one in stages.rounds)
@@ -284,7 +285,7 @@ SHOPS = dp.Schema(visitor=dp.Identifier(), shop=dp.Text(20))
 
 def opened(folder: Path, budget: Budget) -> dp.Session:
     ledger = folder / "visits.ledger"
-    person = dp.AddRemove(person="visitor")
+    person = RELATION
     return dp.Session(FRAME, SHOPS, dataset="visits", ledger=ledger, budget=budget, neighbours=person)
 
 

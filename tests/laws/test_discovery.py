@@ -144,9 +144,10 @@ def of_gaussian(mu: mpf, epsilon: mpf) -> mpf:
     return normal(mu / 2 - epsilon / mu) - exp(epsilon) * normal(-mu / 2 - epsilon / mu)
 
 
-def charged(rounds: Sequence[Threshold], epsilon: mpf) -> mpf:
+def charged(rounds: Sequence[Threshold], epsilon: mpf, apart: int = 1) -> mpf:
+    """D4, where ‖·‖₂² of a change of the weights is at most `apart` squared units: 1 of a person, 2 of two states of one."""
     delta = sum(mpf(one.delta.numerator) / one.delta.denominator for one in rounds)
-    mu = sqrt(sum(mpf(UNIT) ** 2 * one.sigma2.denominator / one.sigma2.numerator for one in rounds))
+    mu = sqrt(sum(apart * mpf(UNIT) ** 2 * one.sigma2.denominator / one.sigma2.numerator for one in rounds))
     return delta + (1 - delta) * of_gaussian(mu, epsilon)
 
 
@@ -196,6 +197,39 @@ def test_a_round_whose_delta_is_not_charged_exceeds_the_charge() -> None:
     rounds = [made(Fraction(1, 8), Fraction(1, 1000))] * 2
     reached = compared(1, 0, 0, rounds, mpf(30))
     assert charged(rounds[1:], mpf(30)) * mpf("1.9") < reached <= charged(rounds, mpf(30))
+
+
+# Two states of one person (D6) -------------------------------------------------------------------------------------------
+
+STATES: list[list[tuple[int, int, int]]] = [  # for each key the others who have it, and whether each state of the person has
+    [(0, 1, 0), (0, 0, 1)],
+    [(0, 1, 1), (0, 1, 0)],
+    [(5, 1, 0), (5, 0, 1)],
+    [(3, 1, 0), (3, 1, 0), (3, 0, 1), (3, 0, 1)],
+    [(0, 1, 0), (4, 0, 1)],
+]
+
+
+def states_apart(keys: Sequence[tuple[int, int, int]], rounds: Sequence[Threshold], epsilon: mpf) -> mpf:
+    before, after = ([(others, has[state]) for others, *has in keys] for state in (0, 1))
+    return distance(outcomes(before, rounds), outcomes(after, rounds), epsilon)
+
+
+@pytest.mark.parametrize("rounds", PAIRS)
+@pytest.mark.parametrize("keys", STATES)
+def test_names_of_two_states_of_a_person_are_told_apart_no_better_than_charged(
+    keys: Sequence[tuple[int, int, int]], rounds: Sequence[Threshold]
+) -> None:
+    for epsilon in (mpf("0.1"), mpf(1)):
+        assert states_apart(keys, rounds, epsilon) <= charged(rounds, epsilon, apart=2)
+
+
+def test_two_states_of_a_person_are_told_apart_better_than_a_person_and_none() -> None:
+    """The noise of whole persons is too little: the same two states exceed what it would be charged as."""
+    rounds = [made(Fraction(9), Fraction(1, 1000))]
+    least = -(-rounds[0].least // UNIT)
+    keys = [(least, 1, 0), (least, 0, 1)]
+    assert charged(rounds, mpf("0.1")) < states_apart(keys, rounds, mpf("0.1")) <= charged(rounds, mpf("0.1"), apart=2)
 
 
 # What is drawn ----------------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from discreet.mechanisms import Sensitivity
 from discreet.plan.plan import Plan
 from discreet.privacy import GDP, ZCDP, PureDP
 from discreet.quotes.allocate import changes_of, quote
-from discreet.quotes.persons import OnePerson
+from discreet.quotes.persons import one_person
 
 Row = tuple[object, str]
 
@@ -188,7 +188,7 @@ def test_persons_without_groups_are_counted_as_rows_are() -> None:
 
 
 def test_a_query_of_rows_has_no_change_for_a_person() -> None:
-    person = OnePerson()
+    person = one_person(dp.AddRemove(person="visitor"))
     with pytest.raises(InternalError):
         person.adds(0, 1, at_once=1, parts=1, nullable=False)
     with pytest.raises(InternalError):

@@ -132,8 +132,13 @@ def test_totals_that_are_bounded_otherwise_are_noticed(wrong: Callable[..., int]
 
 def test_a_norm_of_half_of_the_range_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A centred total reaches from one end of the range to the other in steps of half."""
-    most = PersonValues.most.fget  # type: ignore[attr-defined]
-    monkeypatch.setattr(PersonValues, "most", property(lambda query: most(query) - bool(query.origin)))
+    reach = PersonValues.reach
+
+    def less(query: PersonValues) -> tuple[int, int]:
+        low, high = reach(query)
+        return low + bool(query.origin), high - bool(query.origin)
+
+    monkeypatch.setattr(PersonValues, "reach", less)
     with pytest.raises(AssertionError):
         check(1, (0, 2), PureDP(1))
 

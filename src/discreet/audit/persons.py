@@ -34,37 +34,40 @@ _Rows = tuple[Row, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PersonPair:
-    """A table without rows, and one with all rows of one person.
+    """Two tables with the rows of one person, of which the first one has none where persons are added or removed whole.
 
     Args:
         what: how they differ, in words.
         columns: what the codes of the rows are of, beside the identifier.
-        rows: of the person.
+        before: the rows of the first table.
+        rows: those of the second one.
         moves: for each measured query what the second answer has more than the first.
     """
 
     what: str
     columns: tuple[str, ...]
+    before: _Rows
     rows: _Rows
     moves: tuple[NDArray[np.float64], ...] | None
 
     def cubes(self, plan: Plan) -> tuple[Sequence[Cube], Sequence[Cube]]:
         """The cubes that an engine brings for each table."""
-        return _cubes(plan, self.columns, ()), _cubes(plan, self.columns, self.rows)
+        return _cubes(plan, self.columns, self.before), _cubes(plan, self.columns, self.rows)
 
 
 def canary_pairs(kernel: Kernel, quote: Quote) -> list[PersonPair]:
-    """The persons that move all answers together, and each of them, the furthest."""
+    """The persons that move all answers together, and each of them, the furthest; all states of one, if neighbours are."""
     columns = tuple(name for name in columns_of_plan(quote) if name != _scan_of(quote.plan).person)
     persons = [(), *_canaries(quote, columns)]
     answers = [list(kernel.exact(quote, _cubes(quote.plan, columns, rows), NOTHING)) for rows in persons]
     spread = distances_of(quote, answers)
-    allowed = np.zeros(spread.shape[1:], dtype=bool)
-    allowed[0] = True
+    allowed = np.ones(spread.shape[1:], dtype=bool)
+    allowed[1:] = quote.plan.neighbours.replacing == 1
     found = []
-    for _, chosen in furthest_of(spread, allowed, np.zeros(len(persons), dtype=bool)):
-        moves = tuple(np.subtract(b, a).astype(np.float64) for a, b in zip(answers[0], answers[chosen], strict=True))
-        found.append(PersonPair(_words(quote, columns, persons[chosen]), columns, persons[chosen], moves))
+    for first, chosen in furthest_of(spread, allowed, np.zeros(len(persons), dtype=bool)):
+        moves = tuple(np.subtract(b, a).astype(np.float64) for a, b in zip(answers[first], answers[chosen], strict=True))
+        before, rows = persons[first], persons[chosen]
+        found.append(PersonPair(_words(quote, columns, before, rows), columns, before, rows, moves))
     return found
 
 
@@ -93,10 +96,18 @@ def _scan_of(plan: Plan) -> PersonScan:
     return scan
 
 
-def _words(quote: Quote, columns: tuple[str, ...], rows: _Rows) -> str:
+def _words(quote: Quote, columns: tuple[str, ...], before: _Rows, rows: _Rows) -> str:
+    if not before:
+        return f"a person added with {_rows_words(quote, columns, rows)}"
+    if not rows:
+        return f"a person removed with {_rows_words(quote, columns, before)}"
+    return f"the rows of a person, {_rows_words(quote, columns, before)}, replaced by {_rows_words(quote, columns, rows)}"
+
+
+def _rows_words(quote: Quote, columns: tuple[str, ...], rows: _Rows) -> str:
     kinds = dict.fromkeys(rows)
     each = len(rows) // len(kinds)
     shown = [describe_row(quote.plan, columns, row) for row in islice(kinds, 3)]
     rest = f" and {len(kinds) - len(shown)} more" if len(kinds) > len(shown) else ""
     times = f"{each} x " if each > 1 else ""
-    return f"a person added with {', '.join(times + words for words in shown)}{rest}"
+    return f"{', '.join(times + words for words in shown)}{rest}"

@@ -30,6 +30,7 @@
 * `of_persons`: What becomes of all rows of a person: the columns of a table with one row for each person
 * `origins`: Where a derived column comes from: a public map from the codes of another column, and what such maps say of
   each other
+* `person_relations`: The relations whose neighbours differ in the rows of one person, however many: whole, or in any part
 * `reading`: The reading of CSV text: a public declaration, and part of what a column is
 * `row_samples`: The samples that a request can take of the rows of its table: each row by itself, or a fixed number of rows
 * `rowwise`: A row-wise SELECT: a closed language of total functions, whose results depend on the cells of one row alone

@@ -11,22 +11,27 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
-from typing import Any, ClassVar, Literal, SupportsIndex, TypeGuard, cast
+from typing import Any, ClassVar, SupportsIndex, TypeGuard, cast
 
 from discreet.domain.draws import Draw, draw_of, is_draw, refuse_design
-from discreet.errors import ArgumentError, InternalError, did_you_mean, printed
+from discreet.domain.person_relations import PART_WORDS, AddRemoveParts, AddRemovePersons, OfPersons
+from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact.figures import number
 
 __all__ = [
     "AddRemove",
+    "AddRemoveParts",
     "AddRemovePersons",
     "Neighbours",
+    "OfPersons",
     "ReplaceOne",
     "find_relation",
     "is_of_persons",
     "is_relation",
     "neighbours_of",
+    "part_words",
     "person_of",
+    "protected_rows",
     "relations",
     "said_of",
     "whole_number",
@@ -38,13 +43,15 @@ class AddRemove:
     """Two tables are neighbours if one has `rows_per_person` rows more than the other; the number of rows is private.
 
     With `person`, the name of an `Identifier` of the schema, they are neighbours if one has all rows of one person more,
-    however many these are: the result is an `AddRemovePersons`.
+    however many these are: the result is an `AddRemovePersons`. With `part=True` besides, they are neighbours if any rows of
+    one value differ, which protects each of several people who share it, such as a household: an `AddRemoveParts`.
     """
 
     rows_per_person: int = 1
     sampled: Draw | None = None
     """The draw of the persons of the file, where that is secret; None: the guarantee is for the rows of the file."""
     person: InitVar[str | None] = field(default=None, kw_only=True)
+    part: InitVar[bool] = field(default=False, kw_only=True)
 
     word: ClassVar[str] = "add-remove"
     """The name of the relation in plan files and documents."""
@@ -54,6 +61,8 @@ class AddRemove:
     """Part of a question: whether the number of rows is public."""
     appears: ClassVar[bool] = True
     """True if a row is in one of the two tables only; otherwise it is in both, with other values."""
+    replacing: ClassVar[int] = 2
+    """How many steps to a neighbour other data of a person are: where they only appear, they vanish and others appear."""
     allows_totals: ClassVar[bool] = False
     """True if exact totals may be published alongside releases: they make the number of rows public."""
     change: ClassVar[str] = "added or removed"
@@ -62,8 +71,15 @@ class AddRemove:
     holds: ClassVar[str] = "one person added or removed"
     """The change of the data of one person, in the words of documents and reports."""
 
-    def __new__(cls, rows_per_person: object = 1, sampled: object = None, *, person: str | None = None) -> AddRemove:
+    def __new__(
+        cls, rows_per_person: object = 1, sampled: object = None, *, person: str | None = None, part: object = False
+    ) -> AddRemove:
         """With `person` the relation of all rows of a person, which stands for this one."""
+        if not isinstance(part, bool) or (part and person is None):
+            raise ArgumentError(
+                f"part={printed(part)}: must be True or False, and stands beside person=…, whose values several people may "
+                "share"
+            )
         if person is None:
             return object.__new__(cls)
         if rows_per_person != 1 or sampled is not None:
@@ -71,10 +87,10 @@ class AddRemove:
                 f"person={printed(person)}: stands alone, because all rows of a person are protected, however many these "
                 "are; leave rows_per_person and sampled out"
             )
-        found: Any = AddRemovePersons(person)
+        found: Any = AddRemoveParts(person) if part else AddRemovePersons(person)
         return cast("AddRemove", found)
 
-    def __post_init__(self, person: str | None) -> None:
+    def __post_init__(self, person: str | None, part: bool) -> None:
         object.__setattr__(self, "rows_per_person", whole_number(self.rows_per_person, "rows_per_person", least=1))
         _check_draw(self.sampled, None, self.rows_per_person)
 
@@ -118,6 +134,7 @@ class ReplaceOne:
     needed: ClassVar[tuple[str, ...]] = ("rows",)
     about: ClassVar[str] = "the number of rows is public"
     appears: ClassVar[bool] = False
+    replacing: ClassVar[int] = 1
     allows_totals: ClassVar[bool] = True
     change: ClassVar[str] = "replaced"
     compared: ClassVar[str] = "replaced by anything else"
@@ -150,63 +167,11 @@ class ReplaceOne:
         return f"{self.word}: exactly {self.rows} rows, which is public{_draw_text(self.sampled)}"
 
 
-@dataclass(frozen=True, slots=True)
-class AddRemovePersons:
-    """Two tables are neighbours if one has all rows of one person more than the other, however many; all else is private.
-
-    `person` names the `Identifier` of the schema whose equal values mark the rows of one person. `AddRemove(person=…)`
-    makes it. Requests on such a table bound what one person counts for: `Table.bound`. With `each` = "row" the table that is
-    asked has one row of each person, which `Table.per_person` makes of all rows.
-    """
-
-    person: str
-    each: Literal["rows", "row"] = "rows"
-
-    word: ClassVar[str] = "add-remove-persons"
-    needed: ClassVar[tuple[str, ...]] = ("person",)
-    about: ClassVar[str] = "it is private, and so is the number of persons"
-    appears: ClassVar[bool] = True
-    allows_totals: ClassVar[bool] = False
-    change: ClassVar[str] = "added or removed"
-    compared: ClassVar[str] = "left out with all rows, or one person's added with all rows"
-    guess: ClassVar[str] = "whether one person has any rows at all"
-    holds: ClassVar[str] = "all rows of one person added or removed"
-    rows: ClassVar[int | None] = None
-    rows_per_person: ClassVar[int] = 1
-    """The factor of group privacy: one person, for whom the sensitivities are. It is not a number of rows."""
-    sampled: ClassVar[Draw | None] = None
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.person, str) or not self.person:
-            raise ArgumentError(f"person={printed(self.person)}: must be the name of a column that is an Identifier")
-
-    def of_size(self, rows: int) -> AddRemovePersons:
-        """No table of this relation is brought to a number of rows.
-
-        Raises:
-            InternalError: always; a plan refuses the step.
-        """
-        raise InternalError(f"a table of persons has no {rows} public rows")
-
-    def to_json(self) -> dict[str, object]:
-        """The relation as canonical JSON values."""
-        return {"relation": self.word, "person": self.person, **({} if self.each == "rows" else {"each": self.each})}
-
-    def size_words(self) -> str:
-        """A sentence for readers about the number of rows: public or confidential."""
-        return "The numbers of rows and of persons are confidential and protected"
-
-    def text(self) -> str:
-        """A few words for a terminal: the relation, and whether the number of rows is public."""
-        made = "" if self.each == "rows" else ", of which one row is made"
-        return f"{self.word}: all rows with one value of '{self.person}' are one person{made}; their numbers are private"
-
-
-Neighbours = AddRemove | ReplaceOne | AddRemovePersons
+Neighbours = AddRemove | ReplaceOne | AddRemovePersons | AddRemoveParts
 
 _RELATIONS: tuple[type[AddRemove | ReplaceOne], ...] = (ReplaceOne, AddRemove)
 
-_OF_PERSONS: tuple[type[AddRemovePersons], ...] = (AddRemovePersons,)
+_OF_PERSONS: tuple[type[OfPersons], ...] = (AddRemovePersons, AddRemoveParts)
 """The relations whose neighbours differ in all rows of a person. No law of one row holds for them."""
 
 
@@ -222,16 +187,27 @@ def is_relation(value: object) -> TypeGuard[Neighbours]:
 
 def person_of(neighbours: Neighbours) -> str | None:
     """The column whose equal values mark the rows of one person; None where a person has one row, or so many."""
-    return neighbours.person if isinstance(neighbours, AddRemovePersons) and neighbours.each == "rows" else None
+    return neighbours.person if isinstance(neighbours, OfPersons) and neighbours.each == "rows" else None
+
+
+def protected_rows(word: str) -> str | None:
+    """The rows that differ between neighbours, in words; None where they are so many rows of one person as is declared."""
+    return next((kind.protected for kind in _OF_PERSONS if kind.word == word), None)
 
 
 def said_of(word: str, sentence: str) -> str:
     """A sentence about a guarantee, in which whoever is protected is called by what this relation protects."""
-    return sentence.replace("one record", "one person") if is_of_persons(word) else sentence
+    said = sentence.replace("one record", "one person") if is_of_persons(word) else sentence
+    return f"{said} {part_words(word)}".rstrip()
+
+
+def part_words(word: str) -> str:
+    """The sentence that goes with a guarantee where any rows of an identifier are protected; empty for other relations."""
+    return f"{PART_WORDS}." if find_relation(word) is AddRemoveParts else ""
 
 
 def is_of_persons(word: str) -> bool:
-    """True if the relation with this name protects all rows of a person together."""
+    """True if the relation with this name protects all rows of a person, whole or in any part."""
     return find_relation(word) in _OF_PERSONS
 
 

@@ -6,7 +6,7 @@ On it everything is asked as on any table whose neighbours differ in one row (U6
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.cube.person_rows import PersonColumn, PersonRows
@@ -14,7 +14,7 @@ from discreet.cube.persons import PersonValue
 from discreet.cube.value_paths import CategoryPath, KeyAxis, NumberPath, path_of
 from discreet.domain.codes import NULL
 from discreet.domain.columns import Category, Column, Date, Number
-from discreet.domain.neighbours import AddRemovePersons, Neighbours, person_of
+from discreet.domain.neighbours import Neighbours, OfPersons, person_of
 from discreet.domain.of_persons import OfRows
 from discreet.domain.schema import Schema
 from discreet.domain.steps import CategoryFacts, Impute, NumberFacts, Step, TableFacts, conditions_of, facts_of, step_json
@@ -39,7 +39,7 @@ class PersonTable:
     """
 
     schema: Schema
-    neighbours: AddRemovePersons
+    neighbours: OfPersons
     steps: tuple[Step, ...]
     made: tuple[tuple[str, OfRows], ...]
 
@@ -54,9 +54,9 @@ class PersonTable:
         return Schema({name: _column(name, made, self.facts) for name, made in self.made})
 
     @property
-    def relation(self) -> AddRemovePersons:
+    def relation(self) -> OfPersons:
         """The same relation, on the table with one row for each person."""
-        return AddRemovePersons(self.neighbours.person, "row")
+        return replace(self.neighbours, each="row")
 
     def to_json(self) -> dict[str, object]:
         """The table as canonical JSON values."""
@@ -74,7 +74,7 @@ def person_table(schema: Schema, neighbours: Neighbours, steps: tuple[Step, ...]
     Raises:
         PlanError: a table of rows without persons; steps that draw or bound; no column; one that does not fit.
     """
-    if not isinstance(neighbours, AddRemovePersons) or person_of(neighbours) is None:
+    if not isinstance(neighbours, OfPersons) or person_of(neighbours) is None:
         raise PlanError(
             "per_person(): the table does not say whose row is whose; declare AddRemove(person=…) with an Identifier in the "
             "schema"
@@ -99,7 +99,7 @@ def check_person_table(neighbours: Neighbours, table: PersonTable | None, schema
     Raises:
         PlanError: it does not.
     """
-    stands = isinstance(neighbours, AddRemovePersons) and neighbours.each == "row"
+    stands = isinstance(neighbours, OfPersons) and neighbours.each == "row"
     if stands != (table is not None):
         raise PlanError("neighbours: one row for each person is what table.per_person(…) makes; declare AddRemove(person=…)")
     if table is not None and (neighbours != table.relation or schema != table.columns):

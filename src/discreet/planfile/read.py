@@ -52,8 +52,11 @@ __all__ = ["PlanFile", "load_plan", "plan_of"]
 
 _INSPECT = ("terminal", "never")
 """The words for whether `discreet inspect` may show what becomes of the rows: on a terminal, or not at all."""
-_UNIT = ("rows_per_person", "person")
-"""The keys that say what one person has: a number of rows at most, or all rows with one value of an identifier."""
+_UNIT = ("rows_per_person", "person", "part")
+"""The keys that say what one person has: a number of rows at most, or all rows with one value of an identifier.
+
+Such a value may be several people.
+"""
 _OPTIONAL = (
     "group_by",
     "nulls",

@@ -347,7 +347,7 @@ class _Answered:
     def surrounds(self, size: int, at: tuple[Fraction, ...], *, nullable: bool) -> Answer:  # noqa: ARG002
         return Around(size, self.asked.plan.layout.cells, at)
 
-    def is_person(self, _l1: int, _l2_squared: int) -> Answer:
+    def is_person(self, _alone: Norms, _apart: Callable[[], Norms]) -> Answer:
         return self._vector()
 
     def _vector(self) -> Vector:

@@ -75,8 +75,8 @@ def part_of_change(quote: Quote, change: AttributeChange) -> Fraction:
 
 
 def steps_of_replacing(neighbours: Neighbours) -> int:
-    """How many steps to a neighbour a replaced row is: where a row appears, it vanishes and another one appears."""
-    return 2 if neighbours.appears else 1
+    """How many steps to a neighbour other data of a person are."""
+    return neighbours.replacing
 
 
 def _most(quote: Quote) -> Fraction:

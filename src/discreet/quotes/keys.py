@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.cube.keys import UNIT
 from discreet.domain.discovery import Discover
+from discreet.domain.neighbours import Neighbours
 from discreet.errors import ArgumentError, PlanError, unreachable
 from discreet.exact.numbers import decimal_text, decimal_up, sqrt_down
 from discreet.mechanisms.thresholds import Threshold, threshold_for
 from discreet.privacy.coordinates import Budget
 from discreet.privacy.measures import GDP, ZCDP, ApproxDP, ApproxGDP, ApproxZCDP, PureDP, Target
+from discreet.quotes.persons import most_apart
 
 if TYPE_CHECKING:
     from discreet.plan.plan import Plan
@@ -40,7 +42,7 @@ class Stages:
     answers: Target
 
 
-def stages_of(discover: Discover, spend: Budget) -> Stages:
+def stages_of(discover: Discover, spend: Budget, neighbours: Neighbours) -> Stages:
     """The stages of a spend, which together have its guarantee (D3 and D4 of docs/proofs/discovery.md).
 
     Raises:
@@ -50,7 +52,7 @@ def stages_of(discover: Discover, spend: Budget) -> Stages:
     parts = [discover.share * part for part in _ROUNDS]
     try:
         rounds = tuple(
-            threshold_for(_variance(_part(noise, part)), delta * own, discover.at_least)
+            threshold_for(_variance(_part(noise, part), neighbours), delta * own, discover.at_least)
             for part, own in zip(parts, _ROUNDS, strict=True)
         )
     except ArgumentError:
@@ -92,14 +94,14 @@ def _part(noise: Noises, share: Fraction) -> Noises:
     return type(noise).of_coordinates([share * value for value in noise.coordinates], sqrt_down)
 
 
-def _variance(part: Noises) -> Fraction:
-    """Of noise with this guarantee where one person changes the weights by at most one unit in the norm (D1)."""
-    return part.gaussian_variance(UNIT**2)
+def _variance(part: Noises, neighbours: Neighbours) -> Fraction:
+    """Of noise with this guarantee where one person adds weights of at most one unit in the norm (D1, D6)."""
+    return part.gaussian_variance(most_apart(neighbours, UNIT**2))
 
 
 def stages_of_plan(plan: Plan, spend: Budget) -> Stages | None:
     """The stages of a request; None where it looks for no groups."""
-    return None if plan.keys is None else stages_of(plan.keys.discover, spend)
+    return None if plan.keys is None else stages_of(plan.keys.discover, spend, plan.neighbours)
 
 
 def expected_plan(plan: Plan) -> Plan:

@@ -11,7 +11,7 @@ from discreet.cube.queries import Query, Row, RowCount
 from discreet.domain.neighbours import Neighbours, person_of
 from discreet.errors import InternalError
 from discreet.mechanisms import Change, Sensitivity, change_of, change_of_vector, intervals_change, quantiles_change
-from discreet.quotes.persons import OnePerson
+from discreet.quotes.persons import one_person
 from discreet.quotes.primitives import Asked
 from discreet.quotes.space import Space, smaller
 from discreet.quotes.view import counts_every_row
@@ -32,7 +32,8 @@ def row_of(asked: Asked) -> _OneRow:
 
 def differing(asked: Asked) -> Row[Change]:
     """What differs between the compared tables of a request: one row, or all rows of one person."""
-    return row_of(asked) if person_of(asked.plan.neighbours) is None else OnePerson()
+    neighbours = asked.plan.neighbours
+    return row_of(asked) if person_of(neighbours) is None else one_person(neighbours)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class _OneRow:
             neighbours=self.neighbours,
         )
 
-    def is_person(self, _l1: int, _l2_squared: int) -> NoReturn:
+    def is_person(self, _alone: Norms, _apart: Callable[[], Norms]) -> NoReturn:
         raise InternalError("a total over persons, on a table of rows")
 
     def replaces(self, most: int) -> Change:

@@ -5,13 +5,15 @@ A query of rows has no change here. Whoever asks for one finds an internal error
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import NoReturn
 
 from discreet.cube.queries import AreaEffects, EffectCounts, PersonsKnown, PersonTotal, PersonValues, Query, Weighed
 from discreet.cube.weights import Weighting
+from discreet.domain.neighbours import AddRemoveParts, AddRemovePersons, Neighbours
 from discreet.errors import InternalError
 from discreet.mechanisms import Change, Sensitivity
 from discreet.plan.plan import Plan
@@ -19,7 +21,7 @@ from discreet.privacy.measures import Target
 from discreet.statistics.person_recipes import Counting
 from discreet.statistics.person_values import Wanted
 
-__all__ = ["OnePerson", "counting_of", "step_of", "weighting_for"]
+__all__ = ["OnePerson", "counting_of", "most_apart", "one_person", "step_of", "weighting_for"]
 
 
 def weighting_for(target: Target) -> Weighting:
@@ -48,23 +50,38 @@ def counting_of(plan: Plan, weighting: Weighting) -> Counting:
 
 
 Norms = tuple[int, int]
-Apart = Callable[[frozenset[str]], Norms]
+
+
+def _added(alone: Norms, _apart: Callable[[], Norms]) -> Norms:
+    """Of a person who is in one of the two tables only (U1)."""
+    return alone
+
+
+def _changed(_alone: Norms, apart: Callable[[], Norms]) -> Norms:
+    """Of two states of the rows of one person, one of which may be none (U4)."""
+    return apart()
 
 
 @dataclass(frozen=True, slots=True)
 class OnePerson:
-    """All rows of one person, who is in one of the two tables only (U1 of docs/proofs/persons.md)."""
+    """The rows of one person, in which the two tables differ (docs/proofs/persons.md).
 
-    def is_person(self, l1: int, l2_squared: int) -> Change:
-        """This person adds a vector of at most these norms, and nothing to the other table."""
-        norms = Sensitivity(l1, l2_squared)
+    Args:
+        norms: which of the norms bound the change: of the vector that the person adds, or of a difference of two.
+    """
+
+    norms: Callable[[Norms, Callable[[], Norms]], Norms]
+
+    def is_person(self, alone: Norms, apart: Callable[[], Norms]) -> Change:
+        """The change of a total over persons."""
+        norms = Sensitivity(*self.norms(alone, apart))
         return Change(norms, norms, norms)
 
     def adds(self, _least: int, _most: int, *, at_once: int, parts: int, nullable: bool) -> NoReturn:  # noqa: ARG002
         """No query of rows has a bound for all rows of a person."""
         raise InternalError("a query of rows, on a table of persons")
 
-    def spreads(self, _alone: Norms, _apart: Apart, *, parts: int, nullable: bool) -> NoReturn:  # noqa: ARG002
+    def spreads(self, _alone: Norms, _apart: Callable[[frozenset[str]], Norms], *, parts: int, nullable: bool) -> NoReturn:  # noqa: ARG002
         """No query of rows has a bound for all rows of a person."""
         raise InternalError("a query of rows, on a table of persons")
 
@@ -79,3 +96,25 @@ class OnePerson:
     def surrounds(self, _size: int, _at: tuple[Fraction, ...], *, nullable: bool) -> NoReturn:  # noqa: ARG002
         """No query of rows has a bound for all rows of a person."""
         raise InternalError("a query of rows, on a table of persons")
+
+
+_NORMS: Mapping[type[Neighbours], Callable[[Norms, Callable[[], Norms]], Norms]] = MappingProxyType(
+    {AddRemovePersons: _added, AddRemoveParts: _changed}
+)
+"""What the tables that a relation compares differ by. Every relation of persons is here."""
+
+
+def one_person(neighbours: Neighbours) -> OnePerson:
+    """The rows of one person in which neighbouring tables differ.
+
+    Raises:
+        InternalError: a relation of single rows.
+    """
+    if type(neighbours) not in _NORMS:
+        raise InternalError(f"'{neighbours.word}' compares single rows")
+    return OnePerson(_NORMS[type(neighbours)])
+
+
+def most_apart(neighbours: Neighbours, most: int) -> int:
+    """The largest ‖·‖₂² of a change of totals ≥ 0, to which one person adds a vector of at most this ‖·‖₂² (U4)."""
+    return one_person(neighbours).norms((0, most), lambda: (0, 2 * most))[1]

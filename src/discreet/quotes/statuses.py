@@ -130,5 +130,5 @@ class _Alone:
     def surrounds(self, _size: int, _at: tuple[Fraction, ...], *, nullable: bool) -> Sensitivity | None:  # noqa: ARG002
         return None
 
-    def is_person(self, _l1: int, _l2_squared: int) -> Sensitivity | None:
+    def is_person(self, _alone: tuple[int, int], _apart: Callable[[], tuple[int, int]]) -> Sensitivity | None:
         return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.domain.neighbours import find_relation, is_of_persons, said_of
+from discreet.domain.neighbours import find_relation, protected_rows, said_of
 from discreet.exact.numbers import decimal_up, exact, text
 from discreet.privacy.coordinates import Budget, from_json, to_json
 from discreet.privacy.measures import is_budget
@@ -22,7 +22,8 @@ class Guarantee:
     Args:
         measure: the guarantee itself; it counts preprocessing, resampling and everything in the release.
         relation: "add-remove", "replace-one" or "add-remove-persons": the neighbouring relation.
-        rows_per_person: how many rows one person can have; 1 under "add-remove-persons", where it is any number.
+        rows_per_person: how many rows one person can have; under "add-remove-persons" and "add-remove-parts" it
+            is a factor, and a person can have any number of rows.
         report_delta: the δ at which `epsilon` is stated (0 for pure differential privacy).
         epsilon: an upper bound of ε at that δ.
         ordinary: what the same noise would be advertised as if nobody counted the exact totals; None without totals.
@@ -50,7 +51,7 @@ class Guarantee:
     def __str__(self) -> str:
         """The guarantee in plain words."""
         person = "one person" if self.rows_per_person == 1 else f"one person with up to {self.rows_per_person} rows"
-        whose = "all rows of one person" if is_of_persons(self.relation) else f"any data of {person}"
+        whose = protected_rows(self.relation) or f"any data of {person}"
         change = f"{whose} are {find_relation(self.relation).change}"
         if self.semi_adjacency is not None:
             more = self.semi_adjacency - 1

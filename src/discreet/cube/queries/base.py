@@ -42,8 +42,11 @@ class Row(Protocol[Said_co]):
     def surrounds(self, size: int, at: tuple[Fraction, ...], *, nullable: bool) -> Said_co:
         """It is one of the rows by which an interval of each of the quantiles `at` is chosen, among `size` codes."""
 
-    def is_person(self, l1: int, l2_squared: int) -> Said_co:
-        """It is all rows of a person, who adds a vector of at most these norms, ‖·‖₁ and ‖·‖₂², over all cells."""
+    def is_person(self, alone: Norms, apart: Callable[[], Norms]) -> Said_co:
+        """It is all rows of a person, who adds a vector of at most the norms `alone`, ‖·‖₁ and ‖·‖₂², over all cells.
+
+        The vectors of two states of these rows are at most `apart` of these from each other.
+        """
 
 
 class Query(Protocol):

@@ -12,7 +12,7 @@ from discreet.cube.cube import Cube
 from discreet.cube.persons import column_of_total, column_of_value
 from discreet.cube.queries.base import Changed, Row
 from discreet.cube.scans import Scan
-from discreet.cube.weights import Weighting, norms_of, unit_of
+from discreet.cube.weights import Weighting, norms_apart, norms_of, unit_of
 from discreet.domain.steps import TableFacts
 from discreet.exact.figures import number, plural
 
@@ -48,10 +48,16 @@ class Weighed:
             f"in units of 1/{number(self.unit)}"
         )
 
-    def change(self, row: Row[Changed], most: int) -> Changed:
-        """The change by a person who adds at most `most`, times the weight, to each cell (U2)."""
-        norms = norms_of(self.weighting, self.groups, self.cells, most)
-        return row.is_person(norms.l1, norms.l2_squared)
+    def change(self, row: Row[Changed], low: int, high: int) -> Changed:
+        """The change by a person who adds an integer from `low` to `high`, times the weight, to each cell (U2 and U4)."""
+        least, most = min(low, 0), max(high, 0)
+        alone = norms_of(self.weighting, self.groups, self.cells, max(-least, most))
+
+        def apart() -> tuple[int, int]:
+            norms = norms_apart(self.weighting, self.groups, self.cells, least, most)
+            return norms.l1, norms.l2_squared
+
+        return row.is_person((alone.l1, alone.l2_squared), apart)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +109,7 @@ class PersonTotal:
         return False
 
     def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
-        return self.weighed.change(row, self.most)
+        return self.weighed.change(row, 0, self.most)
 
     def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> PersonTotal:
         return self
@@ -153,7 +159,7 @@ class PersonsKnown:
         return True
 
     def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
-        return self.weighed.change(row, 1)
+        return self.weighed.change(row, 0, 1)
 
     def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> PersonsKnown:
         return self
@@ -225,7 +231,7 @@ class PersonValues:
         return True
 
     def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
-        return self.weighed.change(row, self.most)
+        return self.weighed.change(row, *self.reach())
 
     def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> PersonValues:
         return self

@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.domain.about import About
 from discreet.domain.declared_words import list_names, step_words, steps_of
-from discreet.domain.neighbours import find_relation, is_of_persons, neighbours_of
+from discreet.domain.neighbours import find_relation, is_of_persons, neighbours_of, part_words
 from discreet.exact.figures import name, number
 from discreet.exact.numbers import decimal_up, exact
 from discreet.pages.report.appendix import laws_of, noises_of
@@ -64,10 +64,10 @@ def unit_words(guarantee: Guarantee) -> str:
     """Whose data are protected, and which tables are compared."""
     if is_of_persons(guarantee.relation):
         return (
-            "The unit is one person with all rows of this person in the data set, however many. Neighbouring tables are "
-            f"those in which {find_relation(guarantee.relation).holds}. How much one person counts for is "
-            "bounded and enforced."
-        )
+            "The unit is one person with all rows of this person in the data set, however many. Neighbouring tables have "
+            f"{find_relation(guarantee.relation).holds}. How much one person counts for is "
+            f"bounded and enforced. {part_words(guarantee.relation)}"
+        ).rstrip()
     rows = guarantee.rows_per_person
     most = "one row" if rows == 1 else f"up to {number(rows)} rows"
     change = find_relation(guarantee.relation).change

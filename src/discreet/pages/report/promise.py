@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil, exp
 
-from discreet.domain.neighbours import find_relation
+from discreet.domain.neighbours import find_relation, part_words
 from discreet.exact.figures import amount, percent_up
 from discreet.exact.numbers import decimal_up, text
 from discreet.pages.words import Words
@@ -29,7 +29,9 @@ def comparison_words(guarantee: Guarantee, words: Words) -> str:
     """The publications that the promise compares."""
     change = words.said(find_relation(guarantee.relation).compared)
     if guarantee.semi_adjacency is None:
-        return words("report.guarantee.compare", change=change)
+        part = part_words(guarantee.relation)
+        compared = words("report.guarantee.compare", change=change)
+        return f"{compared} {words.said(part)}" if part else compared
     others = others_words(guarantee.semi_adjacency, words)
     if not others:
         return words("report.guarantee.compare_totals", change=change)

@@ -1,0 +1,149 @@
+"""The relations whose neighbours differ in the rows of one person, however many: whole, or in any part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from discreet.domain.draws import Draw
+from discreet.errors import ArgumentError, InternalError, printed
+
+__all__ = ["PART_WORDS", "AddRemoveParts", "AddRemovePersons", "OfPersons"]
+
+
+@dataclass(frozen=True, slots=True)
+class AddRemovePersons:
+    """Two tables are neighbours if one has all rows of one person more than the other, however many; all else is private.
+
+    `person` names the `Identifier` of the schema whose equal values mark the rows of one person. `AddRemove(person=…)`
+    makes it. Requests on such a table bound what one person counts for: `Table.bound`. With `each` = "row" the table that is
+    asked has one row of each person, which `Table.per_person` makes of all rows.
+    """
+
+    person: str
+    each: Literal["rows", "row"] = "rows"
+
+    word: ClassVar[str] = "add-remove-persons"
+    needed: ClassVar[tuple[str, ...]] = ("person",)
+    about: ClassVar[str] = "it is private, and so is the number of persons"
+    appears: ClassVar[bool] = True
+    replacing: ClassVar[int] = 2
+    allows_totals: ClassVar[bool] = False
+    change: ClassVar[str] = "added or removed"
+    compared: ClassVar[str] = "left out with all rows, or one person's added with all rows"
+    guess: ClassVar[str] = "whether one person has any rows at all"
+    holds: ClassVar[str] = "all rows of one person added or removed"
+    protected: ClassVar[str] = "all rows of one person"
+    rows: ClassVar[int | None] = None
+    rows_per_person: ClassVar[int] = 1
+    """The factor of group privacy: one person, for whom the sensitivities are. It is not a number of rows."""
+    sampled: ClassVar[Draw | None] = None
+
+    def __post_init__(self) -> None:
+        _check_identifier(self.person)
+
+    def of_size(self, rows: int) -> AddRemovePersons:
+        """No table of this relation is brought to a number of rows.
+
+        Raises:
+            InternalError: always; a plan refuses the step.
+        """
+        raise InternalError(f"a table of persons has no {rows} public rows")
+
+    def to_json(self) -> dict[str, object]:
+        """The relation as canonical JSON values."""
+        return _persons_json(self)
+
+    def size_words(self) -> str:
+        """A sentence for readers about the number of rows: public or confidential."""
+        return _PRIVATE
+
+    def text(self) -> str:
+        """A few words for a terminal: the relation, and whether the number of rows is public."""
+        return _persons_text(self)
+
+
+_PRIVATE = "The numbers of rows and of persons are confidential and protected"
+
+PART_WORDS = (
+    "This holds for any of these rows, and so for each of several people who share one value of the identifier, such as the "
+    "members of a household"
+)
+"""What every text about a guarantee says beside it, where people who share an identifier are protected one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddRemoveParts:
+    """Two tables are neighbours if they differ in any rows with one value of `person`: changed, added or removed.
+
+    So each of several people who share a value, such as the members of a household, is protected as a person is under
+    `AddRemovePersons`, which protects only all of them together. Sensitivities are those of two states of one person
+    (U4 of docs/proofs/persons.md). `AddRemove(person=…, part=True)` makes it.
+    """
+
+    person: str
+    each: Literal["rows", "row"] = "rows"
+
+    word: ClassVar[str] = "add-remove-parts"
+    needed: ClassVar[tuple[str, ...]] = AddRemovePersons.needed
+    about: ClassVar[str] = AddRemovePersons.about
+    appears: ClassVar[bool] = True
+    replacing: ClassVar[int] = 1
+    allows_totals: ClassVar[bool] = False
+    change: ClassVar[str] = "changed in any way, added or removed"
+    compared: ClassVar[str] = "with any of these rows changed, left out or added"
+    guess: ClassVar[str] = "which rows one person has"
+    holds: ClassVar[str] = "any rows of one person changed, added or removed"
+    protected: ClassVar[str] = "any rows of one person"
+    rows: ClassVar[int | None] = None
+    sampled: ClassVar[Draw | None] = None
+
+    def __post_init__(self) -> None:
+        _check_identifier(self.person)
+
+    @property
+    def rows_per_person(self) -> int:
+        """The factor of group privacy: where a person has one row, another one in its place is a removal and an addition."""
+        return 1 if self.each == "rows" else 2
+
+    def of_size(self, rows: int) -> AddRemoveParts:
+        """No table of this relation is brought to a number of rows.
+
+        Raises:
+            InternalError: always; a plan refuses the step.
+        """
+        raise InternalError(f"a table of persons has no {rows} public rows")
+
+    def to_json(self) -> dict[str, object]:
+        """The relation as canonical JSON values."""
+        return _persons_json(self)
+
+    def size_words(self) -> str:
+        """A sentence for readers about the number of rows: public or confidential."""
+        return _PRIVATE
+
+    def text(self) -> str:
+        """A few words for a terminal: the relation, and whether the number of rows is public."""
+        made = "" if self.each == "rows" else ", of which one row is made"
+        return (
+            f"{self.word}: any rows with one value of '{self.person}' may differ{made}; their numbers are private, and each "
+            "of several people who share the value is protected"
+        )
+
+
+OfPersons = AddRemovePersons | AddRemoveParts
+
+
+def _check_identifier(person: object) -> None:
+    if not isinstance(person, str) or not person:
+        raise ArgumentError(f"person={printed(person)}: must be the name of a column that is an Identifier")
+
+
+def _persons_json(relation: OfPersons) -> dict[str, object]:
+    made: dict[str, object] = {} if relation.each == "rows" else {"each": relation.each}
+    return {"relation": relation.word, "person": relation.person, **made}
+
+
+def _persons_text(relation: OfPersons) -> str:
+    made = "" if relation.each == "rows" else ", of which one row is made"
+    return f"{relation.word}: all rows with one value of '{relation.person}' are one person{made}; their numbers are private"
