@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import polars as pl
@@ -10,8 +10,11 @@ import pytest
 
 import discreet as dp
 from discreet.cube.cube import compact
+from discreet.domain.groups import group_labels
 from discreet.engines import open_source
 from discreet.noise.bits import no_bits
+from discreet.plan import shown as printing
+from discreet.plan.shown import hidden_labels
 from discreet.quotes.allocate import quote
 from discreet.releases.evaluate import exact_answers
 
@@ -144,6 +147,47 @@ def test_a_condition_on_a_level_hides_the_areas_outside_it():
     shown = session.release(request, spend=1, name="areas").table
     assert shown["area"].to_list() == ["s1", "s2", "s3"]
     assert session.table.where({"area": ["n1"]}).group_by("half").agg(dp.count()).layout.cells == 3
+
+
+FAMILY = ("area", "state", "half")
+
+
+def printed(group, condition):
+    """The labels that a release prints of one column, under a condition on another one or none."""
+    request = dp.Table(DERIVED, dp.AddRemove()).where(condition).group_by(group).agg(dp.count())
+    (own,) = request.group_by
+    hidden = hidden_labels(request, own)
+    return {label for place, label in enumerate(group_labels(own, request.facts)) if place not in hidden}
+
+
+def with_rows(group, condition):
+    """The labels in which the written rows are that pass, one by one."""
+    _, written = rows()
+    return {
+        row[group] if row[group] != "junk" else None
+        for row in written.to_dicts()
+        if all(row[column] in kept for column, kept in condition.items())
+    }
+
+
+def test_the_groups_that_are_printed_are_those_that_rows_can_be_in():
+    """An area without a state is in the null group of the states, which a condition on areas does not make empty."""
+    for group, column in product(FAMILY, FAMILY):
+        values = DERIVED[column].values
+        for size in range(1, len(values) + 1):
+            for kept in combinations(values, size):
+                assert printed(group, {column: list(kept)}) == with_rows(group, {column: kept}), (group, column, kept)
+
+
+def test_null_groups_that_a_condition_hides_with_their_rows_are_noticed(monkeypatch):
+    literal = printing._can_pass
+
+    def without_null(facts, group, place, conditions):
+        return group_labels(group, facts)[place] is not None and literal(facts, group, place, conditions)
+
+    monkeypatch.setattr(printing, "_can_pass", without_null)
+    with pytest.raises(AssertionError):
+        test_the_groups_that_are_printed_are_those_that_rows_can_be_in()
 
 
 def test_columns_of_one_family_that_would_contradict_each_other_are_refused():

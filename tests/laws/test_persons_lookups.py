@@ -13,6 +13,7 @@ import discreet as dp
 from discreet.engines import open_source
 from discreet.engines.base import totals_of_persons
 from discreet.errors import SchemaError
+from discreet.plan import persons
 from discreet.plan.plan import Plan
 from discreet.quotes.allocate import quote
 
@@ -57,6 +58,26 @@ def test_a_look_up_from_a_file_is_a_column_of_each_row(tmp_path: Path) -> None:
         assert totals(rows(), own) == totals(beside, other)
         one, twin = quote(own, dp.ZCDP(1)), quote(other, dp.ZCDP(1))
         assert [found.sensitivity for found in one.measured] == [found.sensitivity for found in twin.measured]
+
+
+@pytest.mark.parametrize("dropped", ["drop", {"region": "drop"}, {"region": "drop", "shop": "show"}])
+def test_a_value_whose_look_up_is_null_takes_no_weight_where_that_is_not_printed(dropped: Any) -> None:
+    """The shop "d" is in no region: beside the regions, whose null is dropped, it is not printed, and is no group."""
+    schema = dp.Schema(visitor=dp.Identifier(), shop=SHOP, region=dp.DerivedColumn("region", of="shop", by=REGIONS))
+    table = dp.Table(schema, RELATION).bound(groups=1)
+    source = pl.DataFrame({"visitor": [1, 1, 1, 2], "shop": ["a", "d", None, "d"]})
+    for by in (["shop", "region"], ["region", "shop"]):
+        _, counted, sums = totals(source, table.group_by(*by, nulls=dropped).agg(dp.persons()))
+        assert counted == [1]
+        assert sums[0][:2] == [2**10, 2**20]  # the whole weight of the only visitor of a shop that is printed
+    _, counted, _ = totals(source, table.group_by("shop", "region", nulls={"shop": "drop"}).agg(dp.persons()))
+    assert counted == [1, 2]  # the shop "d" is printed, without a region
+
+
+def test_groups_that_are_not_printed_and_take_weight_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(persons, "hidden_labels", lambda request, group: frozenset())
+    with pytest.raises(AssertionError):
+        test_a_value_whose_look_up_is_null_takes_no_weight_where_that_is_not_printed("drop")
 
 
 def test_a_look_up_with_two_answers_is_refused(tmp_path: Path) -> None:

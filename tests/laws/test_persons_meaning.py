@@ -206,7 +206,7 @@ def null_passes(literal: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def nulls_kept(literal: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda group, path, facts, *, drops: literal(group, path, facts, drops=False)
+    return lambda group, path, facts, _hidden: literal(group, path, facts, ())
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Protocol
 
 from discreet.cube.persons import PersonKey, PersonScan, PersonValue
@@ -17,7 +17,7 @@ from discreet.errors import InternalError, PlanError
 from discreet.plan.keys import key_scan
 from discreet.plan.layout import Layout, Request
 from discreet.plan.recorded import Original
-from discreet.plan.shown import find_dropped
+from discreet.plan.shown import hidden_labels
 from discreet.plan.sizes import MOST_WHOLE_CELLS
 from discreet.statistics.base import Statistic
 from discreet.statistics.counts import Count
@@ -144,12 +144,11 @@ def person_layout(request: Asking, person: str) -> Layout:
 
 def _scan_of(request: Asking, person: str, groups: Sequence[Group]) -> PersonScan:
     start = facts_of(request.schema, request.neighbours)
-    hidden = find_dropped(request.schema, request.dropped)
 
     def path(name: str) -> Path:
         return path_of(name, request.steps, start)
 
-    keys = tuple(_key(group, path(group.column), request.facts, drops=group.column in hidden) for group in groups)
+    keys = tuple(_key(group, path(group.column), request.facts, hidden_labels(request, group)) for group in groups)
     tests = tuple(condition_axis(step, path(step.column)) for step in conditions_of(request.steps))
     sizes = tuple(len(group_labels(group, request.facts)) for group in groups)
     bound = request.facts.bound
@@ -163,19 +162,20 @@ def _scan_of(request: Asking, person: str, groups: Sequence[Group]) -> PersonSca
     return scan
 
 
-def _key(group: Group, path: Path, facts: TableFacts, *, drops: bool) -> PersonKey:
-    """The places of a group's labels. Null, the last one, is a place unless it is not printed."""
+def _key(group: Group, path: Path, facts: TableFacts, hidden: Collection[int]) -> PersonKey:
+    """The places of a group's labels. A row in a label that is not printed is in no group, and takes no weight."""
     known = facts[group.column]
     if isinstance(group, BinGroup):
         places = len(group.labels)
-        return PersonKey(KeyAxis(path, group.edges), 1, places, places if known.nullable and not drops else None)
+        null = places if known.nullable and places not in hidden else None
+        return PersonKey(KeyAxis(path, group.edges), 1, places, null)
     if not isinstance(path, CategoryPath) or not isinstance(known, CategoryFacts):
         raise InternalError(f"column '{group.column}' is not categorical")
-    place_of = {code: place for place, code in enumerate(known.kept)}
-    last = len(place_of)
+    last = len(known.kept)
+    place_of = {code: place for place, code in enumerate(known.kept) if place not in hidden}
     targets = tuple(NULL if target == NULL else place_of.get(target, last) for target in path.targets)
     own = CategoryPath(path.name, path.column, targets, NULL, ())
-    return PersonKey(KeyAxis(own), 0, last, last if known.nullable and not drops else None)
+    return PersonKey(KeyAxis(own), 0, last, last if known.nullable and last not in hidden else None)
 
 
 def _value(wanted: Wanted, path: Path, facts: TableFacts) -> PersonValue:

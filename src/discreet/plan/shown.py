@@ -14,7 +14,7 @@ from discreet.domain.groups import BinGroup, CategoryGroup, Group, group_labels,
 from discreet.domain.origins import together
 from discreet.domain.schema import Schema
 from discreet.domain.steps import CategoryFacts, TableFacts, Where, WhereIn, conditions_of
-from discreet.errors import PlanError, printed, unreachable
+from discreet.errors import InternalError, PlanError, printed, unreachable
 from discreet.plan.layout import Request
 from discreet.plan.recorded import plain_name
 from discreet.statistics.base import Statistic, groupings_of
@@ -96,7 +96,10 @@ def empty_labels(plan: Request, group: Group) -> frozenset[int]:
 
 
 def _condition_above(plan: Request, group: Group, step: Where | WhereIn) -> WhereIn | None:
-    """What a condition on another column of the family says of the group's own: the codes with which a row can pass it."""
+    """What a condition on another column of the family says of the group's own: the codes with which a row can pass it.
+
+    Null is the last one: a category that leads to no label here is a value there, and can pass.
+    """
     known = plan.facts[group.column]
     if not isinstance(step, WhereIn) or not isinstance(known, CategoryFacts) or step.column == group.column:
         return None
@@ -104,18 +107,21 @@ def _condition_above(plan: Request, group: Group, step: Where | WhereIn) -> Wher
     if shared is None:
         return None
     kept = {int(own) for own, other in shared if int(other) in step.kept}
-    return WhereIn(group.column, tuple(sorted(kept - {known.column.size})))
+    return WhereIn(group.column, tuple(sorted(kept)))
 
 
 def _can_pass(facts: TableFacts, group: Group, place: int, conditions: list[Where | WhereIn]) -> bool:
-    """True if some value of the group satisfies all conditions on its column. Null satisfies none."""
-    if group_labels(group, facts)[place] is None:
-        return False
+    """True if some value of the group satisfies all conditions. Null satisfies none on its own column."""
+    null = group_labels(group, facts)[place] is None
     match group:
         case CategoryGroup():
             known = facts[group.column]
-            code = known.kept[place] if isinstance(known, CategoryFacts) else -1
+            if not isinstance(known, CategoryFacts):
+                raise InternalError(f"column '{group.column}' is not categorical")
+            code = known.column.size if null else known.kept[place]
             return all(isinstance(step, WhereIn) and code in step.kept for step in conditions)
+        case BinGroup() if null:
+            return False
         case BinGroup():
             ranges = [(step.low, step.high) for step in conditions if isinstance(step, Where)]
             low = max(group.edges[place], *(first for first, _ in ranges))
