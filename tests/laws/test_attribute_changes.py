@@ -222,7 +222,7 @@ COST_MUTANTS = {
         ("states", "all"),
     ),
     "only one row": (Mutant(costs, "_part", "change.rows.a", "1"), ("states", "states by sex")),
-    "one step for two": (Mutant(costs, "steps_of_replacing", "2 if", "1 if"), ("nothing", "areas")),
+    "one step for two": (Mutant(costs, "_most", "quote.plan.neighbours.replacing", "1"), ("nothing", "areas")),
     "one row that stays": (
         Mutant(SomeChanges, "ratio", "type(guarantee).size(self.moved)", "type(guarantee).size(self.moved) // 2"),
         ("states", "all"),

@@ -16,7 +16,7 @@ from discreet.planfile.read import PlanFile, load_plan
 from discreet.privacy import GDP, ZCDP, PureDP
 from discreet.privacy.amounts import spend_of
 from discreet.privacy.coordinates import Budget, kind_name
-from discreet.quotes.attributes import cost_of_change, steps_of_replacing
+from discreet.quotes.attributes import cost_of_change
 from discreet.quotes.quote import Quote
 from discreet.quotes.spend_for_errors import quote_asked
 from discreet.totals.adjacency import SemiAdjacency, semi_adjacency
@@ -56,7 +56,7 @@ class _Part:
     def cost(self, change: AttributeChange) -> Budget | None:
         """What a change of an attribute costs; None for nothing. Of a given amount it is not known what its releases ask."""
         if not self.quotes:
-            return self.advertised.group(change.rows.a * steps_of_replacing(self.plan.neighbours))
+            return self.advertised.group(change.rows.a * self.plan.neighbours.replacing)
         found = [cost for one in self.quotes if (cost := cost_of_change(one, change)) is not None]
         return _sum(found) if found else None
 

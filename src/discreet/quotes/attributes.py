@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.cube.queries import Query
-from discreet.domain.neighbours import Neighbours, ReplaceOne, is_of_persons
+from discreet.domain.neighbours import ReplaceOne, is_of_persons
 from discreet.domain.origins import root_of
 from discreet.domain.steps import conditions_of
 from discreet.exact.numbers import sqrt_up
@@ -25,7 +25,7 @@ from discreet.quotes.primitives import Asked
 from discreet.quotes.quote import Measured, Quote
 from discreet.totals.attributes import AttributeChange
 
-__all__ = ["cost_of_change", "part_of_change", "steps_of_replacing"]
+__all__ = ["cost_of_change", "part_of_change"]
 
 _MOVES = ("within", "across", "leaves")
 
@@ -41,7 +41,7 @@ class _Share:
 def cost_of_change(quote: Quote, change: AttributeChange) -> Budget | None:
     """What the release costs at most for tables that differ by this change of one person; None where it costs nothing."""
     part, spend = part_of_change(quote, change), quote.spend
-    steps = steps_of_replacing(quote.plan.neighbours)
+    steps = quote.plan.neighbours.replacing
     if not part:
         return None
     if part == _most(quote):
@@ -74,14 +74,9 @@ def part_of_change(quote: Quote, change: AttributeChange) -> Fraction:
     return min(most, one_by_one / quote.joint, together / quote.joint)
 
 
-def steps_of_replacing(neighbours: Neighbours) -> int:
-    """How many steps to a neighbour other data of a person are."""
-    return neighbours.replacing
-
-
 def _most(quote: Quote) -> Fraction:
     """The whole guarantee of a release for a replaced row, relative to its spend, in its coordinates."""
-    steps = steps_of_replacing(quote.plan.neighbours)
+    steps = quote.plan.neighbours.replacing
     return Fraction(type(quote.measured[0].guarantee).size(Sensitivity(steps, steps**2)))
 
 
