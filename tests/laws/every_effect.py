@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from discreet.cube.queries import AreaEffects, EffectCounts
+from discreet.cube.queries import AreaEffects, AreaLevels, EffectCounts
 from discreet.domain.groups import group_labels, group_of
 from discreet.plan.plan import Plan
 
@@ -14,6 +14,7 @@ Table = tuple[tuple[object, ...], tuple[int, ...]]
 def effects(plan: Plan, tables: Sequence[Table]) -> Iterator[EffectCounts | AreaEffects]:
     """Of all these tables with more than one group of each column; those of bins also by area and of all areas together."""
     size = len(group_labels(group_of("g", plan.facts), plan.facts))
+    areas = AreaLevels(("g",), (size,), (tuple(range(size)),), ())
     in_areas = 0
     for by, sizes in tables:
         if min(sizes, default=2) > 1:
@@ -21,4 +22,4 @@ def effects(plan: Plan, tables: Sequence[Table]) -> Iterator[EffectCounts | Area
             yield effect
             if in_areas < 3 and all(group.column == "v" for group in by):
                 in_areas += 1
-                yield from (AreaEffects(("g",), (size,), (tuple(range(size)),), level, effect) for level in (0, 1))
+                yield from (AreaEffects(areas, level, effect) for level in (0, 1))

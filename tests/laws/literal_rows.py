@@ -171,8 +171,8 @@ def parts_of_effect(query: EffectCounts | AreaEffects, plan: Plan, record: dict[
     ]
     first = 0
     if isinstance(query, AreaEffects) and query.level:
-        group = CategoryGroup(query.levels[query.level - 1])
-        first = query.there[query.level - 1].index(place(group, record, group_labels(group, facts)))
+        group = CategoryGroup(query.tree.columns[query.level - 1])
+        first = query.tree.there[query.level - 1].index(place(group, record, group_labels(group, facts)))
     return [(0, first * len(amounts) + at, effect.times * amount) for at, amount in enumerate(amounts)]
 
 

@@ -254,7 +254,7 @@ def contributed(query, row, quoted):
             return [] if place is None else [(0, place, 1)]
         case AreaEffects():  # of the areas of one column, all of which can have rows
             own = contributed(query.effect, row, quoted)
-            area = TableCounts(query.table.groups[:1], query.areas)
+            area = TableCounts(query.table.groups[:1], query.tree.sizes)
             first = contributed(area, row, quoted)[0][1] * len(own) if query.level else 0
             return [(0, first + place, amount) for _, place, amount in own]
         case EffectCounts():

@@ -19,6 +19,7 @@ import discreet.quotes.allocate as module
 from discreet.cube.queries import (
     QUERIES,
     AreaEffects,
+    AreaLevels,
     Contrast,
     Dispersion,
     EffectCounts,
@@ -96,7 +97,7 @@ def queries(plan):
     size = len(column.kept) + column.nullable
     yield TableCounts((CategoryGroup("b"),), (size,))
     yield EffectCounts((CategoryGroup("b"),), (size,), (tuple(range(size)),), 2)
-    yield AreaEffects(("b",), (size,), (tuple(range(size)),), 1, EffectCounts((), (), (), 2))
+    yield AreaEffects(AreaLevels(("b",), (size,), (tuple(range(size)),), ()), 1, EffectCounts((), (), (), 2))
     yield QuantileCodes("v", 0, 4, HALF)
     yield QuantileIntervals(QuantileCodes("v", 0, 4, HALF), HALF)
     yield PairSum(Factor("v", 0, -3, 2, 3, 1), Factor("w", 0, -1, 1, 2, 1), 0)

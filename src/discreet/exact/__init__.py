@@ -11,6 +11,7 @@
   working precision
 * `given_paths`: Paths as people give them: text that can be a path, files that can be read at once, folders that can
   be written
+* `integers`: Arrays of integers that are int64 where nothing can overflow
 * `lattices`: Exact linear algebra over the integers (python-flint): ranks, kernels, normal forms, solutions, products
 * `names`: When two names of data sets or releases are one: a letter with an accent is written in two ways that look
   the same

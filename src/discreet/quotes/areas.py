@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from discreet.cube.queries import AreaEffects, Query
+from discreet.cube.queries import AreaEffects, AreaLevels, Query
 from discreet.domain.groups import Group
 from discreet.domain.origins import covers
 from discreet.errors import PlanError
@@ -66,7 +66,7 @@ class _InTree:
     def _changes(self) -> TreeChanges:
         """What one row can do; beside exact totals rows are matched by any one table of them (V3 of semi-dp)."""
         row, space, (first, *_) = row_of(self.asked), self.asked.space, self.queries
-        forks = tree_of(first.levels, first.there, self.asked.facts).forks
+        forks = tree_of(first.tree).forks
         appears, leaves = row.neighbours.appears, row.skipped
         if space is None:
             return TreeChanges(appears, leaves, forks, (Kept(0, ()),))
@@ -75,7 +75,7 @@ class _InTree:
 
     def _kept(self, table: frozenset[str]) -> Kept:
         """What rows have in common that agree in the columns of a table of totals."""
-        schema, levels = self.asked.plan.schema, self.queries[0].levels
+        schema, levels = self.asked.plan.schema, self.queries[0].tree.columns
         known = (place for place, name in enumerate(levels, start=1) if covers(table, (name,), schema))
         axes = (
             axis
@@ -98,10 +98,10 @@ class _InTree:
 
 def trees_among(asked: Asked, queries: Sequence[Query]) -> tuple[_InTree, ...]:
     """The effects of areas among some queries, those of each tree together."""
-    found: dict[tuple[object, ...], list[AreaEffects]] = {}
+    found: dict[AreaLevels, list[AreaEffects]] = {}
     for query in queries:
         if isinstance(query, AreaEffects):
-            found.setdefault((query.levels, query.there), []).append(query)
+            found.setdefault(query.tree, []).append(query)
     return tuple(_InTree(asked, tuple(own)) for own in found.values())
 
 

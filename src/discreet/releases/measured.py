@@ -19,8 +19,9 @@ from discreet.quotes.quote import Line, Quote
 from discreet.releases.assemble import Noisy, answers_of
 from discreet.releases.measured_areas import areas_json, verify_areas
 from discreet.releases.recomputed import Published, axis_json, check_columns, law_of, places_of, refuse_made_up
-from discreet.statistics.agreeing_areas import AgreeingAreas, AreasRecipe
+from discreet.statistics.agreeing_areas import AgreeingAreas
 from discreet.statistics.agreeing_tables import AgreeingRecipe, AgreeingTables
+from discreet.statistics.area_recipe import AreasRecipe
 from discreet.statistics.counted import APART
 from discreet.statistics.effects import Halves, MeasuredEffect, cells_of, halves_of
 from discreet.statistics.filled import Fills

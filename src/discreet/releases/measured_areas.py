@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from math import prod
 from typing import Any
 
@@ -20,7 +19,7 @@ from discreet.noise.single.laws import RoundedGaussian
 from discreet.quotes.quote import Line, Quote
 from discreet.releases.assemble import Noisy, answers_of
 from discreet.releases.recomputed import axis_json, check_columns, law_of, places_of, refuse_made_up
-from discreet.statistics.agreeing_areas import AreasRecipe, ends_of_areas
+from discreet.statistics.area_recipe import AreasRecipe, ends_of_areas
 from discreet.statistics.counted import APART
 from discreet.statistics.tree_cells import (
     AreaTable,
@@ -30,7 +29,7 @@ from discreet.statistics.tree_cells import (
     cells_of_areas,
     errors_of_areas,
 )
-from discreet.statistics.trees import Tree
+from discreet.statistics.trees import Floats, Tree, sums_of
 
 __all__ = ["Printed", "areas_json", "printed_places", "read_areas", "tables_of", "verify_areas"]
 
@@ -50,7 +49,7 @@ def areas_json(quote: Quote, line: Line, recipe: AreasRecipe, noisy: Noisy) -> d
     ]
     levels = [
         {**axis_json(quote, CategoryGroup(level), there), "parents": list(parents)}
-        for level, there, parents in zip(recipe.levels, recipe.there, recipe.tree.parents, strict=True)
+        for level, there, parents in zip(recipe.levels.columns, recipe.levels.there, recipe.tree.parents, strict=True)
     ]
     return {
         "statistic": line.statistic.name,
@@ -67,11 +66,11 @@ def areas_json(quote: Quote, line: Line, recipe: AreasRecipe, noisy: Noisy) -> d
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Cells:
-    """The printed cells of a frame: their columns, their numerators and the denominator of each."""
+    """The printed cells of a frame: their columns, their numerators and the denominator of all of them."""
 
     columns: Mapping[str, list[float]]
     values: Integers
-    denominators: Integers
+    denominator: int
 
 
 def verify_areas(
@@ -90,8 +89,9 @@ def verify_areas(
         values = cells_of_areas(tables, asked, measured)
         halves = errors_of_areas(tables, asked, measured, exact(block["level"], "level"))
         both = zip(asked, frames, strict=True)
-        found = [_recompute(block, table, frame, (*values[table], halves[table])) for table, frame in both]
-        within = [_adds_up(block, table, values) for table in asked if table.level]
+        of = tables.tree.shapes.of
+        found = [_recompute(block, table, frame, (*values[table], halves[table][of[table.level]])) for table, frame in both]
+        within = [_adds_up(tables.tree, table, values) for table in asked if table.level]
     for frame, one in zip(frames, found, strict=True):
         check_columns(frame, one.columns)
     sums = sum(_check_sums(frame, one) for frame, one in zip(frames, found, strict=True))
@@ -123,19 +123,14 @@ def read_areas(block: Mapping[str, Any], noise: Sequence[Mapping[str, str]]) -> 
 
 
 def _recompute(
-    block: Mapping[str, Any],
-    table: AreaTable,
-    frame: Mapping[str, Any],
-    cells: tuple[Integers, Integers, Sequence[Fraction]],
+    block: Mapping[str, Any], table: AreaTable, frame: Mapping[str, Any], cells: tuple[Integers, int, Floats]
 ) -> _Cells:
     """The columns of a frame as they follow from its cells, and these; 0 where nobody can be."""
-    values, denominators, halves = cells
+    values, denominator, _ = cells
     own = printed_places(block, table, frame)
-    ends = ends_of_areas(values, denominators, halves)
     names = ("count", "count_low", "count_high")
-    columns = {name: own.of(one, 0.0).tolist() for name, one in zip(names, ends, strict=True)}
-    every = np.repeat(denominators, values.size // len(values))
-    return _Cells(columns, own.of(values, 0), own.of(every, 1))
+    columns = {name: own.of(one, 0.0).tolist() for name, one in zip(names, ends_of_areas(*cells), strict=True)}
+    return _Cells(columns, own.of(values, 0), denominator)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,33 +170,16 @@ def _check_sums(frame: Mapping[str, Any], cells: _Cells) -> int:
     """
     sums = () if frame.get("totals") == APART["totals"] else frame.get("known_sums", ())
     for one in sums:
-        labels = [0] * len(cells.values) if one["labels"] is None else one["labels"]
-        found = _added(zip(labels, cells.values.tolist(), cells.denominators.tolist(), strict=True))
-        if any(found.get(label, 0) != total for label, total in enumerate(one["totals"])):
+        labels = np.zeros(len(cells.values), np.int64) if one["labels"] is None else np.array(one["labels"], np.int64)
+        found: Integers = np.zeros(len(one["totals"]), dtype=np.object_)
+        np.add.at(found, labels[labels >= 0], cells.values[labels >= 0])
+        if (found != np.array(one["totals"], dtype=np.object_) * cells.denominator).any():
             raise ArgumentError(f"release: sums of '{frame['name']}' are not the public ones")
     return sum(len(one["totals"]) for one in sums)
 
 
-def _adds_up(block: Mapping[str, Any], table: AreaTable, found: Mapping[AreaTable, tuple[Integers, Integers]]) -> bool:
+def _adds_up(tree: Tree, table: AreaTable, found: Mapping[AreaTable, tuple[Integers, int]]) -> bool:
     """True if every cell of every area of the level above is the sum of those of the areas in it, as fractions."""
-    (values, own), (wide, above) = found[table], found[AreaTable(table.level - 1, table.axes)]
-    flat, wider = values.reshape(len(values), -1), wide.reshape(len(wide), -1)
-    parents = block["levels"][table.level - 1]["parents"]
-    for cell in range(flat.shape[1]):
-        added = _added(zip(parents, flat[:, cell].tolist(), own.tolist(), strict=True))
-        if any(added[area] != Fraction(wider[area, cell], above[area]) for area in range(len(wider))):
-            return False
-    return True
-
-
-def _added(rows: Iterable[tuple[int, int, int]]) -> dict[int, Fraction]:
-    """The sums of fractions by their labels: those of one denominator first."""
-    sums: dict[int, dict[int, int]] = {}
-    for label, value, denominator in rows:
-        own = sums.setdefault(label, {})
-        own[denominator] = own.get(denominator, 0) + value
-    return {
-        label: sum((Fraction(value, denominator) for denominator, value in own.items()), Fraction(0))
-        for label, own in sums.items()
-        if label >= 0
-    }
+    (values, _), (wide, _) = found[table], found[AreaTable(table.level - 1, table.axes)]
+    above = tree.above[table.level - 1]
+    return bool((sums_of(values.reshape(len(values), -1), above, len(wide)) == wide.reshape(len(wide), -1)).all())

@@ -88,19 +88,14 @@ class _Whole:
     @cached_property
     def _variances(self) -> dict[AreaTable, Floats]:
         wanted = [AreaTable(level, axes) for axes in {(), *self.asked} for level in range(len(self.tables.tree.sizes))]
-        found = variances_of_areas(self.tables, wanted, self.measured)
-        return {table: np.array([float(one) for one in every]) for table, every in found.items()}
+        found, of = variances_of_areas(self.tables, wanted, self.measured), self.tables.tree.shapes.of
+        return {table: every[of[table.level]] for table, every in found.items()}
 
     @cached_property
     def _estimates(self) -> dict[AreaTable, Floats]:
         """Shape (areas, levels of the axes)."""
         found = cells_of_areas(self.tables, list(self._variances), self.measured)
-        return {
-            table: np.stack(
-                [np.asarray(own / one, dtype=np.float64) for own, one in zip(values, whole.tolist(), strict=True)]
-            )
-            for table, (values, whole) in found.items()
-        }
+        return {table: np.asarray(values / denominator, np.float64) for table, (values, denominator) in found.items()}
 
     def table(self, axes: Axes) -> list[Whole]:
         """The counts of a table for each level, the root first; shape (areas, levels of its axes)."""

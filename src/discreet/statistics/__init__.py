@@ -1,6 +1,7 @@
 """The statistics of each group, and the estimates with intervals from noisy answers: one file for one statistic.
 
 * `agreeing_areas`: The numbers of rows in the areas of every level of a tree, in tables that add up from level to level
+* `area_recipe`: How the tables of all levels of a tree are measured and put together
 * `agreeing_tables`: The numbers of rows in several tables that agree, from noisy effects, each cell with its own interval
 * `base`: The base of every statistic: a kind of question with its words, checks and queries, and the recipe of its
   estimate

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 
-from discreet.cube.queries import TableCounts
+from discreet.cube.queries import AreaLevels, TableCounts
 from discreet.domain.columns import Column
 from discreet.domain.groups import CategoryGroup, Group, group_labels
 from discreet.domain.origins import between, root_of
@@ -18,7 +19,7 @@ from discreet.statistics.base import Asked
 from discreet.statistics.counted import PublicCells
 from discreet.statistics.trees import Tree
 
-__all__ = ["Declared", "areas_there", "check_chain", "groups_there", "levels_of", "tree_of"]
+__all__ = ["Declared", "area_levels", "check_chain", "groups_there", "levels_of", "tree_of"]
 
 _SEPARATOR = "."
 
@@ -79,27 +80,29 @@ def groups_there(group: Group, size: int, asked: Asked) -> tuple[int, ...]:
     return there or tuple(range(size))
 
 
-def areas_there(levels: Sequence[str], asked: Asked) -> tuple[tuple[int, ...], ...]:
-    """For each level the areas that can have rows: none inside an area whose published total is 0, none without areas."""
+def area_levels(levels: Sequence[str], asked: Asked) -> AreaLevels:
+    """The levels with the areas that can have rows: none inside an area whose published total is 0, none without areas."""
     groups = [CategoryGroup(level) for level in levels]
-    sizes = [len(group_labels(group, asked.facts)) for group in groups]
+    sizes = tuple(len(group_labels(group, asked.facts)) for group in groups)
     alive = [set(groups_there(group, size, asked)) for group, size in zip(groups, sizes, strict=True)]
     above = _parents(levels, asked.facts)
     for place, parents in enumerate(above, start=1):
         alive[place] = {one for one in alive[place] if parents[one] in alive[place - 1]}
     for place in range(len(above) - 1, -1, -1):
         alive[place] &= {above[place][one] for one in alive[place + 1]}
-    if not all(alive):
-        return tuple(tuple(range(size)) for size in sizes)  # nobody is anywhere: everything is public
-    return tuple(tuple(sorted(one)) for one in alive)
+    there = tuple(tuple(sorted(one)) for one in alive)
+    if not all(alive):  # nobody is anywhere: everything is public
+        there = tuple(tuple(range(size)) for size in sizes)
+    return AreaLevels(tuple(levels), sizes, there, tuple(map(tuple, above)))
 
 
-def tree_of(levels: Sequence[str], there: Sequence[Sequence[int]], facts: TableFacts) -> Tree:
+@lru_cache(maxsize=8)
+def tree_of(levels: AreaLevels) -> Tree:
     """The tree of the areas that can have rows, below all areas together."""
-    found = [(0,) * len(there[0])]
-    for place, parents in enumerate(_parents(levels, facts), start=1):
-        position = {area: at for at, area in enumerate(there[place - 1])}
-        found.append(tuple(position[parents[area]] for area in there[place]))
+    found = [(0,) * len(levels.there[0])]
+    for place, parents in enumerate(levels.parents, start=1):
+        position = {area: at for at, area in enumerate(levels.there[place - 1])}
+        found.append(tuple(position[parents[area]] for area in levels.there[place]))
     return Tree(tuple(found))
 
 

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.cells import Integers
+from discreet.exact.integers import has_room
 from discreet.exact.numbers import float_up
 from discreet.statistics.filled import Cells
 
-__all__ = ["decimals_of", "decimals_of_parts", "ends_of", "ends_of_parts"]
+__all__ = ["decimals_of", "decimals_of_parts", "ends_of", "ends_of_parts", "ends_of_rows"]
 
 Floats = NDArray[np.float64]
 Ends = tuple[Floats, Floats, Floats]
@@ -62,6 +63,41 @@ def ends_of_parts(values: Integers, denominator: int, parts: Sequence[tuple[Cell
 def decimals_of_parts(parts: Sequence[tuple[Cells, Fraction]]) -> int | None:
     """The decimals that suit the narrowest intervals of a table; None where there is no noise."""
     return decimals_of(min((half for _, half in parts if half), default=Fraction(0)))
+
+
+def ends_of_rows(values: Integers, denominator: int, halves: Floats, decimals: int | None) -> Ends:
+    """The same for rows of cells, each row with a half-width of its own, which is a double; shape (rows, cells)."""
+    near = _nearest(values, denominator)
+    low, high = near.copy(), near.copy()
+    found = None if decimals is None else _rows_in_decimals(values, denominator, halves, decimals)
+    within = np.zeros(len(values), dtype=bool) if found is None else found[2]
+    if found is not None:
+        low[within], high[within] = found[0][within], found[1][within]
+    for row in np.flatnonzero((halves > 0) & ~within).tolist():
+        low[row], high[row] = _around(near[row], Fraction(float(halves[row])))
+    return near, low, high
+
+
+def _rows_in_decimals(
+    values: Integers, denominator: int, halves: Floats, decimals: int
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """The ends in decimals, and of which rows; where doubles are too coarse for them, or a row has no noise, of none."""
+    unit = 10**decimals
+    below, whole = _in_units(values, denominator, unit)
+    largest = np.maximum(whole.max(axis=1), -whole.min(axis=1)).astype(np.float64) * unit + halves * unit + 2
+    # The product is rounded, perhaps down; 1/64 as in `_in_decimals`.
+    width = np.ceil(halves * unit * (1 + 2.0**-50) + 1 / 64)[:, np.newaxis]
+    fits = (halves > 0) & (largest < _MOST_UNITS)
+    return (below - width) / unit, (below + 1 + width) / unit, fits
+
+
+def _in_units(values: Integers, denominator: int, unit: int) -> tuple[Integers, Integers]:
+    """The numbers of whole units in the cells, rounded down, and the cells themselves rounded down."""
+    if not (denominator * unit < 1 << 61 and has_room(values // denominator, unit)):
+        values = values.astype(np.object_)
+    whole = values // denominator
+    below = whole * unit + (values - whole * denominator) * unit // denominator
+    return below.astype(np.float64), whole
 
 
 def _nearest(values: Integers, denominator: int) -> Floats:

@@ -9,26 +9,34 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import lcm, prod
+from math import prod
 
 import numpy as np
 
 from discreet.cube.cells import Integers
-from discreet.mechanisms.effects import Axes, Effects, compose, project
+from discreet.exact.integers import has_room, times
+from discreet.exact.numbers import float_up
+from discreet.mechanisms.effects import Axes, Effects
 from discreet.noise.single.laws import RoundedGaussian
-from discreet.noise.single.weighted import half_width_of_rounded
+from discreet.noise.single.weighted import factors_of_rounded
 from discreet.statistics.effects import parts_of
-from discreet.statistics.trees import Gains, Squares, Tree, gains_of, solve_tree, squares_of
+from discreet.statistics.trees import Floats, Gains, Tree, gains_of, roundings_of, solve_tree, squares_of
 
 __all__ = [
     "AreaTable",
     "MeasuredArea",
     "MeasuredAreas",
+    "Solving",
     "TreeTables",
     "cells_of_areas",
+    "compose_areas",
     "errors_of_areas",
+    "solving_of",
     "variances_of_areas",
 ]
+
+_GRAIN = 10  # bits of a measured number that rounding leaves: it moves nothing by more than some thousandths of the noise
+_UP = 1 + 2.0**-40  # covers the rounding of some hundred sums and products of doubles that are not negative
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,28 +78,62 @@ class TreeTables:
         return parts_of(self.effects, axes)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Solving:
+    """The weights and units with which measured numbers are put together.
+
+    Args:
+        tables: the tree and the effects.
+        gains: for each effect the weights of the two passes.
+        unit: all solved numbers are so many times the integer queries.
+        factors: by level and effect, what a measured number has to be multiplied by to be in this unit.
+    """
+
+    tables: TreeTables
+    gains: Mapping[Axes, Gains]
+    unit: int
+    factors: Mapping[tuple[int, Axes], int]
+
+    def denominator(self, table: Axes) -> int:
+        """The numerators of the cells of a table are over this number."""
+        return self.unit * prod(self.tables.effects.sizes[axis] for axis in table) ** 2
+
+
+def solving_of(tables: TreeTables, measured: Mapping[tuple[int, Axes], MeasuredArea]) -> Solving:
+    """The weights for measured numbers with this noise: a function of the noise alone."""
+    unit = max(one.times for one in measured.values()) << _GRAIN
+    gains = {part: _gains(tables, part, _variances(tables, part, measured)) for part in tables.effects.parts}
+    return Solving(tables, gains, unit, {key: unit // one.times for key, one in measured.items()})
+
+
 def cells_of_areas(
     tables: TreeTables, asked: Sequence[AreaTable], measured: Mapping[tuple[int, Axes], MeasuredArea]
-) -> dict[AreaTable, tuple[Integers, Integers]]:
-    """For each table the numerators of its cells, shape (areas, levels of its axes), and the denominator of each area.
+) -> dict[AreaTable, tuple[Integers, int]]:
+    """For each table the numerators of its cells, shape (areas, levels of its axes), over one public denominator.
 
     Areas add up to the one that they lie in, and tables of one level agree, exactly.
     """
-    common = max(one.times for one in measured.values())
-    found = {part: _solved(tables, part, measured, common) for part in tables.effects.parts}
-    return {table: _table(tables, table, found, common) for table in asked}
+    solving = solving_of(tables, measured)
+    found: dict[tuple[int, Axes], Integers] = {}
+    for part in tables.effects.parts:
+        numbers = [
+            times(_values(measured[level, part], size), solving.factors[level, part])
+            for level, size in enumerate(tables.tree.sizes)
+        ]
+        for level, one in enumerate(solve_tree(tables.tree, solving.gains[part], numbers)):
+            found[level, part] = one
+    return {
+        table: (
+            compose_areas(tables, table.axes, {part: found[table.level, part] for part in tables.parts_of(table.axes)}),
+            solving.denominator(table.axes),
+        )
+        for table in asked
+    }
 
 
-def _solved(
-    tables: TreeTables, part: Axes, measured: Mapping[tuple[int, Axes], MeasuredArea], common: int
-) -> list[tuple[Integers, Integers]]:
-    """The numbers of one effect that add up, for each level, and for each area their denominator."""
-    levels = []
-    for level, size in enumerate(tables.tree.sizes):
-        one = measured[level, part]
-        values = one.values if one.values is not None else np.zeros(0)
-        levels.append(values.reshape(size, -1).astype(np.object_) * (common // one.times))
-    return solve_tree(tables.tree, _gains(tables, part, _variances(tables, part, measured)), levels)
+def _values(one: MeasuredArea, size: int) -> Integers:
+    """Shape (areas, numbers)."""
+    return (one.values if one.values is not None else np.zeros(0, dtype=np.int64)).reshape(size, -1)
 
 
 def _variances(tables: TreeTables, part: Axes, measured: Mapping[tuple[int, Axes], MeasuredArea]) -> tuple[Fraction, ...]:
@@ -108,21 +150,41 @@ def _gains(tables: TreeTables, part: Axes, variances: tuple[Fraction, ...]) -> G
     return gains_of(tables.tree.shapes, variances)
 
 
-def _table(
-    tables: TreeTables, table: AreaTable, found: Mapping[Axes, list[tuple[Integers, Integers]]], common: int
-) -> tuple[Integers, Integers]:
-    parts = tables.parts_of(table.axes)
-    every_part = np.stack([found[part][table.level][1] for part in parts], axis=1)
-    whole: Integers = np.array([lcm(*one) for one in every_part.tolist()], dtype=np.object_)
-    areas = []
-    for area, every in enumerate(whole.tolist()):
-        projected = {}
-        for part in parts:
-            values, denominators = found[part][table.level]
-            shaped = values[area].reshape([tables.effects.sizes[axis] for axis in part])
-            projected[part] = project(tables.effects, part, shaped * (every // denominators[area]))
-        areas.append(compose(tables.effects, table.axes, projected))
-    return np.stack([values for values, _ in areas]), whole * (common * areas[0][1])
+def compose_areas(tables: TreeTables, axes: Axes, solved: Mapping[Axes, Integers]) -> Integers:
+    """The numerators of the cells of a table, shape (areas, levels of its axes), from solved numbers of its effects.
+
+    Along an axis of n levels n·I - J takes noise outside an effect out of it, and an effect without the axis is n times
+    the same for each of its levels; the denominator is Π n² in the unit of the solved numbers.
+
+    Args:
+        tables: the tree and the effects.
+        axes: those of the table.
+        solved: for each effect of the table an array of shape (areas, numbers).
+    """
+    sizes, ascending = tables.effects.sizes, sorted(axes)
+    room = all(has_room(own, len(solved) * _most_times(sizes, part, axes)) for part, own in solved.items())
+    pieces = {
+        part: own.astype(np.int64 if room else np.object_, copy=False).reshape(len(own), *(sizes[axis] for axis in part))
+        for part, own in solved.items()
+    }
+    for place, axis in enumerate(ascending, start=1):
+        merged: dict[Axes, Integers] = {}
+        for part, own in pieces.items():
+            rest = tuple(one for one in part if one != axis)
+            if axis in part:
+                term = sizes[axis] * own - own.sum(axis=place, keepdims=True)
+            else:
+                term = sizes[axis] * np.expand_dims(own, place)
+            merged[rest] = merged[rest] + term if rest in merged else term
+        pieces = merged
+    every = (len(pieces[()]), *(sizes[axis] for axis in ascending))  # where all levels of an axis are alike
+    found = np.broadcast_to(pieces[()], every)
+    return np.asarray(found.transpose([0, *(1 + ascending.index(axis) for axis in axes)]))
+
+
+def _most_times(sizes: Sequence[int], part: Axes, axes: Axes) -> int:
+    """What an effect adds to a cell is at most so many times its largest number, also on the way."""
+    return prod(2 * sizes[axis] if axis in part else sizes[axis] for axis in axes)
 
 
 # Intervals ------------------------------------------------------------------------------------------------------------
@@ -133,63 +195,53 @@ def errors_of_areas(
     asked: Sequence[AreaTable],
     measured: Mapping[tuple[int, Axes], MeasuredArea],
     level: Fraction,
-) -> dict[AreaTable, tuple[Fraction, ...]]:
-    """For each table and area a half-width of the noise of each cell, with at least this probability; 0 without noise."""
-    weights = _weights(tables, asked, measured)
-    halves = {one: _half_width(one, level) for every in weights.values() for one in every}
-    return {table: tuple(halves[one] for one in every) for table, every in weights.items()}
+) -> dict[AreaTable, Floats]:
+    """For each table and each shape of its areas a half-width of the noise of a cell, with at least this probability.
 
-
-def _half_width(noise: Noise, level: Fraction) -> Fraction:
-    squares = sum((squares for _, squares in noise), Fraction(0))
-    return half_width_of_rounded(_variance(noise), squares, level) if squares else Fraction(0)
-
-
-def _variance(noise: Noise) -> Fraction:
-    return sum((law.sigma2 * squares for law, squares in noise), Fraction(0))
+    It is the same for all cells of an area; 0 without noise.
+    """
+    normal, rounding = map(float_up, factors_of_rounded(level))
+    found = {}
+    for table, (variance, squares, moved) in _noise(tables, asked, measured).items():
+        half = normal * np.sqrt(variance) + rounding * np.sqrt(squares) + moved
+        found[table] = np.where(squares > 0, half * _UP, 0.0)
+    return found
 
 
 def variances_of_areas(
     tables: TreeTables, asked: Sequence[AreaTable], measured: Mapping[tuple[int, Axes], MeasuredArea]
-) -> dict[AreaTable, tuple[Fraction, ...]]:
-    """For each table and area the exact variance of the normal part of the noise of each cell."""
-    return {table: tuple(map(_variance, every)) for table, every in _weights(tables, asked, measured).items()}
+) -> dict[AreaTable, Floats]:
+    """For each table and each shape of its areas the variance of the normal part of the noise of a cell, rounded up."""
+    return {table: variance for table, (variance, _, _) in _noise(tables, asked, measured).items()}
 
 
-Noise = tuple[tuple[RoundedGaussian, Fraction], ...]
-"""For each law the sum of the squares of the weights of its noises."""
+_Parts = tuple[Floats, Floats, Floats]
 
 
-def _weights(
+def _noise(
     tables: TreeTables, asked: Sequence[AreaTable], measured: Mapping[tuple[int, Axes], MeasuredArea]
-) -> dict[AreaTable, tuple[Noise, ...]]:
-    """For each table and area the noise in a cell: the same for all cells of one area, and for all areas of one shape."""
-    shapes = tables.tree.shapes
-    squares = {
-        part: squares_of(shapes, _gains(tables, part, _variances(tables, part, measured))) for part in tables.effects.parts
-    }
+) -> dict[AreaTable, _Parts]:
+    """For each table and shape the variance, the squares of weights, and by how much rounding moves a cell; rounded up.
+
+    A row of the projection on an effect has squares that add up to its energy, over Π n_i of the axes beside it, and numbers
+    whose sizes add up to Π 2(n_i - 1)/n_i², over the same.
+    """
+    solving, shapes, sizes = solving_of(tables, measured), tables.tree.shapes, tables.effects.sizes
+    squares = {part: squares_of(shapes, solving.gains[part]) for part in tables.effects.parts}
+    moved = {part: roundings_of(shapes, solving.gains[part]) for part in tables.effects.parts}
     found = {}
     for table in asked:
-        of = shapes.of[table.level]
-        own = [_noise_of(tables, table, measured, squares, shape) for shape in range(len(set(of)))]
-        found[table] = tuple(own[shape] for shape in of)
+        variance, weights, rounding = (np.zeros(shapes.sizes[table.level]) for _ in range(3))
+        for part in tables.parts_of(table.axes):
+            own_scale, outside = tables.effects.scale(part), prod(sizes[axis] for axis in table.axes if axis not in part)
+            scale = tables.effects.energy(part) / Fraction(own_scale * outside) ** 2
+            for level in range(len(tables.tree.sizes)):
+                behind = measured[level, part]
+                if behind.law is not None:
+                    own = squares[part][table.level][:, level]
+                    weights += own * float_up(scale / behind.times**2)
+                    variance += own * float_up(scale * behind.law.sigma2 / behind.times**2)
+            sizes_of_row = prod(2 * (sizes[axis] - 1) for axis in part)
+            rounding += moved[part][table.level] * float_up(Fraction(sizes_of_row, own_scale**2 * outside * solving.unit))
+        found[table] = (variance * _UP, weights * _UP, rounding * _UP)
     return found
-
-
-def _noise_of(
-    tables: TreeTables,
-    table: AreaTable,
-    measured: Mapping[tuple[int, Axes], MeasuredArea],
-    squares: Mapping[Axes, list[tuple[Squares, ...]]],
-    shape: int,
-) -> Noise:
-    """A row of the projection on an effect has squares that add up to its energy, over Π n_i of the axes beside it."""
-    found = []
-    for part in tables.parts_of(table.axes):
-        outside = prod(tables.effects.sizes[axis] for axis in table.axes if axis not in part)
-        scale = tables.effects.energy(part) / Fraction(tables.effects.scale(part) * outside) ** 2
-        for level, one in enumerate(squares[part][table.level][shape]):
-            behind = measured[level, part]
-            if behind.law is not None and one:
-                found.append((behind.law, one * scale / behind.times**2))
-    return tuple(found)

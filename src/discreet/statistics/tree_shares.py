@@ -132,7 +132,7 @@ def mean_squares(tree: Tree, variances: Floats) -> Floats:
     lost, others = np.zeros((len(variances), 1)), np.zeros((len(variances), 1, levels + 1))
     found = [up[0].mean(axis=1)]
     for level in range(1, levels + 1):
-        above, many = np.array(shapes.parents[level - 1]), np.array(shapes.many[level - 1])
+        above, many = shapes.parents[level - 1], shapes.many[level - 1]
         own = rates[level - 1]
         away = (1 - lost) * (1 - own) - 1
         upward = up[level] @ variances[:, :, np.newaxis]
@@ -150,14 +150,14 @@ def mean_squares(tree: Tree, variances: Floats) -> Floats:
 def _upwards(tree: Tree, variances: Floats) -> tuple[list[Floats], list[Floats], list[Floats]]:
     """For each level the squares in the upward numbers; the weights of own numbers; the squares in the sums below."""
     shapes, levels = tree.shapes, len(tree.parents)
-    last = np.zeros((len(variances), len(set(shapes.of[levels])), levels + 1))
+    last = np.zeros((len(variances), shapes.sizes[levels], levels + 1))
     last[:, :, levels] = 1
     up: list[Floats] = [last]
     rates: list[Floats] = []
     sums: list[Floats] = []
     for level in range(levels - 1, -1, -1):
-        above, many = np.array(shapes.parents[level]), np.array(shapes.many[level])
-        below = np.zeros((len(variances), len(set(shapes.of[level])), levels + 1))
+        above, many = shapes.parents[level], shapes.many[level]
+        below = np.zeros((len(variances), shapes.sizes[level], levels + 1))
         for place, parent in enumerate(above.tolist()):
             below[:, parent] += up[0][:, place] * many[place]
         summed, own = (below @ variances[:, :, np.newaxis])[:, :, 0], variances[:, level, np.newaxis]

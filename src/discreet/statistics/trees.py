@@ -1,9 +1,10 @@
 """Least squares on a tree: numbers that are measured in every area of every level, put together so that they add up.
 
 Two passes. Upwards the own number of an area and the sum of the numbers below it are weighted by their variances; downwards
-what an area has more than the sum of those below it is divided among these by their variances. The weights are rational, so
-the result and its variance are exact for them; they are within 2^-20 of the best ones, and nothing is lost by that beyond
-the 12th digit of the variance (docs/proofs/areas.md, K4).
+what an area has more than the sum of those below it is divided among these by their variances. Everything is a whole number:
+what is divided is divided without a rest, so that the areas in an area add up to it exactly, whatever is rounded. The
+weights are rational and within 2^-16 of the best ones, by which nothing is lost beyond the 9th digit of the variance; the
+variance and the error of rounding are bounded for exactly these weights (docs/proofs/areas.md, K4).
 """
 
 from __future__ import annotations
@@ -13,24 +14,41 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import gcd
-from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from discreet.cube.cells import Integers
+from discreet.cube.cells import Codes, Integers
+from discreet.exact.integers import has_room, narrow
 
-__all__ = ["Gains", "Shapes", "Tree", "gains_of", "solve_tree", "squares_of"]
+__all__ = [
+    "Floats",
+    "Gains",
+    "Shapes",
+    "Squares",
+    "Tree",
+    "fall",
+    "gains_of",
+    "rise",
+    "roundings_of",
+    "solve_tree",
+    "split_of",
+    "squares_of",
+    "sums_of",
+]
 
-_BITS = 20  # of a weight
+_BITS = 20  # of the weight of an own number
+_PART_BITS = 16  # of a part
+_UP = 1 + 2.0**-40  # covers the rounding of some hundred sums and products of doubles that are not negative
+_SLACK = 2.0**-48  # of a sum, covers its rounding where a part of it is taken away again
 
-Number = TypeVar("Number", int, Fraction)
+Floats = NDArray[np.float64]
 
-Squares = tuple[Fraction, ...]
-"""For each level the sum of the squares of the weights of its numbers."""
+Squares = Floats
+"""Shape (shapes, levels): for each level at least the sum of the squares of the weights of its numbers."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Shapes:
     """The areas of a tree up to order: those of one level that have equal trees below and equal ones above are one.
 
@@ -40,9 +58,14 @@ class Shapes:
         of: for each level, the root first, the shape of each area.
     """
 
-    parents: tuple[tuple[int, ...], ...]
-    many: tuple[tuple[int, ...], ...]
-    of: tuple[tuple[int, ...], ...]
+    parents: tuple[Codes, ...]
+    many: tuple[Codes, ...]
+    of: tuple[Codes, ...]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of shapes of each level, the root first."""
+        return (1, *map(len, self.parents))
 
 
 @dataclass(frozen=True)
@@ -66,33 +89,38 @@ class Tree:
         return tuple(level for level, above in enumerate(self.parents, start=1) if len(set(above)) < len(above))
 
     @cached_property
+    def above(self) -> tuple[Codes, ...]:
+        """`parents` as arrays."""
+        return tuple(np.array(one, dtype=np.int64) for one in self.parents)
+
+    @cached_property
     def shapes(self) -> Shapes:
         below = self._below()
-        of: list[tuple[int, ...]] = [(0,)]
-        parents: list[tuple[int, ...]] = []
-        many: list[tuple[int, ...]] = []
+        of: list[list[int]] = [[0]]
+        parents: list[list[int]] = []
+        many: list[list[int]] = []
         for level, above in enumerate(self.parents, start=1):
             known: dict[tuple[int, int], int] = {}
             keys = [(of[-1][parent], own) for parent, own in zip(above, below[level], strict=True)]
-            of.append(tuple(known.setdefault(key, len(known)) for key in keys))
-            parents.append(tuple(parent for parent, _ in known))
-            areas = Counter(keys)
-            many.append(tuple(areas[key] // of[-2].count(key[0]) for key in known))
-        return Shapes(tuple(parents), tuple(many), tuple(of))
+            areas, wide = Counter(keys), Counter(of[-1])
+            of.append([known.setdefault(key, len(known)) for key in keys])
+            parents.append([parent for parent, _ in known])
+            many.append([areas[key] // wide[key[0]] for key in known])
+        return Shapes(*(tuple(np.array(own, dtype=np.int64) for own in one) for one in (parents, many, of)))
 
     def _below(self) -> list[list[int]]:
         """For every area of every level a number that says what its tree below looks like."""
         found = [[0] * self.sizes[-1]]
         for above, size in zip(reversed(self.parents), reversed(self.sizes[:-1]), strict=True):
-            children: list[Counter[int]] = [Counter() for _ in range(size)]
+            children: list[dict[int, int]] = [{} for _ in range(size)]
             for parent, own in zip(above, found[0], strict=True):
-                children[parent][own] += 1
+                children[parent][own] = children[parent].get(own, 0) + 1
             known: dict[tuple[tuple[int, int], ...], int] = {}
             found.insert(0, [known.setdefault(tuple(sorted(one.items())), len(known)) for one in children])
         return found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Gains:
     """The weights of the two passes, for the shapes of a tree.
 
@@ -103,165 +131,195 @@ class Gains:
         wholes: for each level but the last, for each shape the sum of the parts of all areas below it, at least 1.
     """
 
-    own: tuple[tuple[int, ...], ...]
-    parts: tuple[tuple[int, ...], ...]
-    wholes: tuple[tuple[int, ...], ...]
+    own: tuple[Codes, ...]
+    parts: tuple[Codes, ...]
+    wholes: tuple[Codes, ...]
 
 
 def gains_of(shapes: Shapes, variances: Sequence[Fraction]) -> Gains:
     """The best weights, rounded, for measured numbers of these variances, one for each level; 0 for one that is known."""
-    levels = len(shapes.parents)
-    up = [variances[levels]] * len(set(shapes.of[levels]))
-    own: list[tuple[int, ...]] = []
-    parts: list[tuple[int, ...]] = []
-    wholes: list[tuple[int, ...]] = []
+    levels, sizes = len(shapes.parents), shapes.sizes
+    given = [float(one) for one in variances]
+    up = np.full(sizes[levels], given[levels])
+    own: list[Codes] = []
+    parts: list[Codes] = []
+    wholes: list[Codes] = []
     for level in range(levels - 1, -1, -1):
-        size = len(set(shapes.of[level]))
         above, many = shapes.parents[level], shapes.many[level]
-        share = _parts(up, above, size)
+        share = _parts(up, above, sizes[level])
+        whole = np.zeros(sizes[level], dtype=np.int64)
+        np.add.at(whole, above, share * many)
+        below = _sums(up, above, many, sizes[level])
+        weights = _own(given[level], below)
+        rate = weights / (1 << _BITS)
+        up = rate * rate * given[level] + (1 - rate) * (1 - rate) * below
         parts.insert(0, share)
-        wholes.insert(0, tuple(max(1, one) for one in _sums(share, above, many, size)))
-        below = _sums(up, above, many, size)
-        weights = tuple(_own(variances[level], one) for one in below)
+        wholes.insert(0, np.maximum(whole, 1))
         own.insert(0, weights)
-        up = [
-            (one**2 * variances[level] + ((1 << _BITS) - one) ** 2 * other) / (1 << 2 * _BITS)
-            for one, other in zip(weights, below, strict=True)
-        ]
     return Gains(tuple(own), tuple(parts), tuple(wholes))
 
 
-def _own(variance: Fraction, below: Fraction) -> int:
+def _own(variance: float, below: Floats) -> Codes:
     """The weight of the own number; a number without noise has all of it."""
-    return 1 << _BITS if not variance else round(below / (variance + below) * (1 << _BITS))
+    if not variance:
+        return np.full(len(below), 1 << _BITS)
+    return np.rint(below / (variance + below) * (1 << _BITS)).astype(np.int64)
 
 
-def _parts(up: Sequence[Fraction], above: Sequence[int], size: int) -> tuple[int, ...]:
+def _parts(up: Floats, above: Codes, size: int) -> Codes:
     """For each shape its variance as a whole number, relative to the largest below the same parent."""
-    largest = [Fraction(0)] * size
-    for one, parent in zip(up, above, strict=True):
-        largest[parent] = max(largest[parent], one)
-    rounded = [
-        max(1, round(one / largest[parent] * (1 << _BITS))) if one else 0 for one, parent in zip(up, above, strict=True)
-    ]
-    common = [0] * size
-    for part, parent in zip(rounded, above, strict=True):
-        common[parent] = gcd(common[parent], part)
-    return tuple(part // max(1, common[parent]) for part, parent in zip(rounded, above, strict=True))
+    largest = np.zeros(size)
+    np.maximum.at(largest, above, up)
+    relative = up / np.where(largest > 0, largest, 1)[above]
+    rounded = np.where(up > 0, np.maximum(1, np.rint(relative * (1 << _PART_BITS))), 0).astype(np.int64)
+    common = np.zeros(size, dtype=np.int64)
+    np.gcd.at(common, above, rounded)
+    return np.asarray(rounded // np.maximum(1, common)[above])
 
 
-def _sums(values: Sequence[Number], above: Sequence[int], many: Sequence[int], size: int) -> list[Number]:
-    found: list[Number] = [values[0] * 0] * size
-    for one, parent, times in zip(values, above, many, strict=True):
-        found[parent] += one * times
-    return found
+def _sums(values: Floats, above: Codes, many: Codes, size: int) -> Floats:
+    """The sums over the areas below each shape, one after the other, so that they are the same on every machine."""
+    added: Floats = np.bincount(above, weights=values * many, minlength=size).astype(np.float64)
+    return added
 
 
 # The estimate ---------------------------------------------------------------------------------------------------------
 
 
-def solve_tree(tree: Tree, gains: Gains, measured: Sequence[Integers]) -> list[tuple[Integers, Integers]]:
-    """The numbers of each level, the root first, that add up: numerators and, for each area, their denominator.
+def solve_tree(tree: Tree, gains: Gains, measured: Sequence[Integers]) -> list[Integers]:
+    """The numbers of each level, the root first, that add up; in the unit of the measured ones.
 
     Args:
         tree: the areas.
         gains: the weights.
-        measured: for each level integers of Python, shape (areas, numbers).
+        measured: for each level integers, shape (areas, numbers).
     """
     of, levels = tree.shapes.of, len(tree.parents)
-    up: list[Integers] = [measured[levels]]
+    up: list[Integers] = [narrow(measured[levels])]
     sums: list[Integers] = []
     for level in range(levels - 1, -1, -1):
-        total = np.zeros_like(measured[level])
-        np.add.at(total, list(tree.parents[level]), up[0])
-        own = _of_areas(gains.own[level], of[level])
-        # Over 2^(20 · levels below): one more than the sum of those below.
-        up.insert(0, own * measured[level] * (1 << _BITS * (levels - level - 1)) + ((1 << _BITS) - own) * total)
+        total = sums_of(up[0], tree.above[level], tree.sizes[level])
+        up.insert(0, rise(narrow(measured[level]), total, gains.own[level][of[level]]))
         sums.insert(0, total)
-    found = [(up[0], np.full(1, 1 << _BITS * levels, dtype=np.object_))]
+    found = [up[0]]
     for level in range(1, levels + 1):
-        found.append(_down(tree, gains, level, found[-1], (up[level], sums[level - 1])))
+        above = tree.above[level - 1]
+        split = split_of(gains.parts[level - 1][of[level]], above, gains.wholes[level - 1][of[level - 1]])
+        found.append(fall(up[level], (found[-1] - sums[level - 1])[above], split))
     return found
 
 
-def _down(
-    tree: Tree, gains: Gains, level: int, above: tuple[Integers, Integers], own: tuple[Integers, Integers]
-) -> tuple[Integers, Integers]:
-    """The numbers of a level from those of the level above, its own upward ones, and their sums in each parent."""
-    of, parent, scale = tree.shapes.of, list(tree.parents[level - 1]), 1 << _BITS * (len(tree.parents) - level)
-    values, denominators = above
-    more = values - own[1] * (denominators // scale)[:, np.newaxis]
-    found = denominators * _of_areas(gains.wholes[level - 1], of[level - 1])[:, 0]
-    below = found[parent]
-    part = _of_areas(gains.parts[level - 1], of[level])
-    return own[0] * (below // scale)[:, np.newaxis] + part * more[parent], below
+def sums_of(values: Integers, above: Codes, size: int) -> Integers:
+    """The sums over the areas of each parent, which has one at least; shape (parents, numbers)."""
+    if not has_room(values, len(above)):
+        values = values.astype(np.object_)
+    if (above[1:] < above[:-1]).any():
+        order = np.argsort(above, kind="stable")
+        values, above = values[order], above[order]
+    return narrow(np.add.reduceat(values, np.searchsorted(above, np.arange(size)), axis=0))
 
 
-def _of_areas(values: Sequence[int], of: Sequence[int]) -> Integers:
-    """The integers of the shapes for every area, as integers of Python in a column."""
-    column: Integers = np.array(values, dtype=np.object_)[list(of), np.newaxis]
-    return column
-
-
-# Its variance ---------------------------------------------------------------------------------------------------------
-
-
-def squares_of(shapes: Shapes, gains: Gains) -> list[tuple[Squares, ...]]:
-    """For each level, the root first, and each of its shapes: by level the sum of the squares of all weights in a number.
-
-    So its variance is exactly the sum of these times the variances of the levels.
-    """
-    levels = len(shapes.parents)
-    up: list[list[Squares]] = [[_unit(levels, levels)] * len(set(shapes.of[levels]))]
-    sums: list[list[Squares]] = []
-    for level in range(levels - 1, -1, -1):
-        size = len(gains.own[level])
-        columns = (_sums(one, shapes.parents[level], shapes.many[level], size) for one in zip(*up[0], strict=True))
-        below = list(zip(*columns, strict=True))
-        own, unit = [Fraction(one, 1 << _BITS) for one in gains.own[level]], _unit(level, levels)
-        up.insert(0, [_mix(a * a, unit, (1 - a) ** 2, one) for a, one in zip(own, below, strict=True)])
-        sums.insert(0, below)
-    found = [tuple(up[0])]
-    rest: list[tuple[Fraction, Squares]] = [(Fraction(0), (Fraction(0),) * (levels + 1))]
-    for level in range(1, levels + 1):
-        above, beta = shapes.parents[level - 1], _divided(gains, shapes, level)
-        rates, unit = [Fraction(one, 1 << _BITS) for one in gains.own[level - 1]], _unit(level - 1, levels)
-        rest = [
-            _beside(unit, rates[g], b, rest[g], (sums[level - 1][g], own))
-            for g, b, own in zip(above, beta, up[level], strict=True)
-        ]
-        found.append(tuple(_mix((1 - a) ** 2, own, 1, other) for (a, other), own in zip(rest, up[level], strict=True)))
-    return found
-
-
-def _beside(
-    unit: Squares, own: Fraction, part: Fraction, rest: tuple[Fraction, Squares], beside: tuple[Squares, Squares]
-) -> tuple[Fraction, Squares]:
-    """The number of an area is (1 - a) times its upward one, plus noise of others: a, and the squares of that noise.
+def rise(own: Integers, below: Integers, weights: Codes) -> Integers:
+    """The number of an area from its own one and the sum of those below it, rounded to the nearest.
 
     Args:
-        unit: the squares of the number of its parent.
-        own: the weight of the number of its parent.
-        part: its part of what its parent has more than the sum.
-        rest: the same of its parent.
-        beside: the squares of the sum below its parent, and of its own upward number.
+        own: shape (areas, numbers).
+        below: the same shape.
+        weights: of the own ones, over 2^20, shape (areas,).
     """
-    lost, others = rest
-    away = (1 - lost) * (1 - own) - 1  # the weight of the sum below the parent in what the parent has more
-    siblings = _mix(1, beside[0], -1, beside[1])
-    noise = _mix(((1 - lost) * own) ** 2, unit, away**2, siblings)
-    return -part * away, _mix(part**2, noise, part**2, others)
+    more = own - below
+    if not has_room(more, 1 << _BITS):
+        more = more.astype(np.object_)
+    return narrow(below + ((more * weights[:, np.newaxis] + (1 << (_BITS - 1))) >> _BITS))
 
 
-def _divided(gains: Gains, shapes: Shapes, level: int) -> list[Fraction]:
-    """For each shape of a level its part of what its parent has more than the sum."""
-    wholes, above = gains.wholes[level - 1], shapes.parents[level - 1]
-    return [Fraction(one, wholes[parent]) for one, parent in zip(gains.parts[level - 1], above, strict=True)]
+def split_of(parts: Codes, above: Codes, wholes: Codes) -> tuple[Codes, Codes, Codes]:
+    """For each area the parts of those before it below the same parent; these and its own one; and all below its parent."""
+    order = np.argsort(above, kind="stable")
+    running = np.cumsum(parts[order])
+    first = np.searchsorted(above[order], np.arange(len(wholes)))
+    started = np.concatenate([[0], running])[first]
+    after = np.empty_like(parts)
+    after[order] = running - started[above[order]]
+    return after - parts, after, wholes[above]
 
 
-def _unit(level: int, levels: int) -> Squares:
-    return tuple(Fraction(int(one == level)) for one in range(levels + 1))
+def fall(up: Integers, more: Integers, split: tuple[Codes, Codes, Codes]) -> Integers:
+    """The numbers of areas from their upward ones and what their parents have more than the sum of these.
+
+    Each gets its part, rounded so that all parts of one parent add up to what is divided: the part of the first k areas is
+    rounded down, for every k.
+
+    Args:
+        up: shape (areas, numbers).
+        more: of the parent of each area, the same shape.
+        split: as `split_of` gives it.
+    """
+    before, after, whole = split
+    if not has_room(more, int(whole.max(initial=1))):
+        more = more.astype(np.object_)
+    wide = whole[:, np.newaxis]
+    return narrow(up + ((more * after[:, np.newaxis]) // wide - (more * before[:, np.newaxis]) // wide))
 
 
-def _mix(first: Fraction | int, one: Squares, second: Fraction | int, other: Squares) -> Squares:
-    return tuple(first * a + second * b for a, b in zip(one, other, strict=True))
+# Its variance and rounding --------------------------------------------------------------------------------------------
+
+
+def squares_of(shapes: Shapes, gains: Gains) -> list[Squares]:
+    """For each level, the root first, and each of its shapes: by level at least the sum of the squares of all weights.
+
+    So the variance of a number is at most the sum of these times the variances of the levels, and is that up to a part of
+    10^-12. Where nothing but known numbers is behind it, these alone have squares.
+    """
+    levels, sizes = len(shapes.parents), shapes.sizes
+    unit = np.eye(levels + 1)
+    up = [np.tile(unit[levels], (sizes[levels], 1))]
+    sums: list[Squares] = []
+    for level in range(levels - 1, -1, -1):
+        above, many = shapes.parents[level], shapes.many[level]
+        below = np.stack([_sums(one, above, many, sizes[level]) for one in up[0].T], axis=1)
+        own = (gains.own[level] / (1 << _BITS))[:, np.newaxis]
+        up.insert(0, own * own * unit[level] + (1 - own) * (1 - own) * below)
+        sums.insert(0, below)
+    found = [up[0] * _UP]
+    # A number is (1 - lost) times its upward one, plus noise of others with these squares.
+    lost, kept, others = np.zeros((1, 1)), np.ones((1, 1)), np.zeros((1, levels + 1))
+    for level in range(1, levels + 1):
+        parent, many = shapes.parents[level - 1], shapes.many[level - 1]
+        rate = (gains.own[level - 1] / (1 << _BITS))[:, np.newaxis]
+        away = lost + kept * rate  # the weight of the sum below the parent in what the parent has more
+        noise = ((kept * rate) * (kept * rate) * unit[level - 1] + others)[parent]
+        noise += (away * away)[parent] * _siblings(sums[level - 1][parent], up[level], many)
+        whole = gains.wholes[level - 1][parent]
+        part = (gains.parts[level - 1] / whole)[:, np.newaxis]
+        rest = ((whole - gains.parts[level - 1]) / whole)[:, np.newaxis]
+        lost, kept = part * away[parent], rest + part * (kept * (1 - rate))[parent]
+        others = part * part * noise
+        found.append((kept * kept * up[level] + others) * _UP)
+    return found
+
+
+def _siblings(below: Squares, own: Squares, many: Codes) -> Squares:
+    """At least the squares of the sum below a parent without those of one area; exactly 0 where it is the only one."""
+    rest = below - own
+    only = (many == 1)[:, np.newaxis] & (below == own)
+    return np.asarray(np.where(only, 0.0, np.maximum(rest, 0) + _SLACK * below))
+
+
+def roundings_of(shapes: Shapes, gains: Gains) -> list[Floats]:
+    """For each level, the root first, and each of its shapes: by how much rounding can move its number, at most."""
+    levels, sizes = len(shapes.parents), shapes.sizes
+    up = [np.zeros(sizes[levels])]
+    sums: list[Floats] = []
+    for level in range(levels - 1, -1, -1):
+        below = _sums(up[0], shapes.parents[level], shapes.many[level], sizes[level])
+        own = gains.own[level]
+        up.insert(0, np.where(own == 1 << _BITS, 0, 0.5 + (1 - own / (1 << _BITS)) * below))
+        sums.insert(0, below)
+    found = [up[0]]
+    for level in range(1, levels + 1):
+        parent = shapes.parents[level - 1]
+        parts, whole = gains.parts[level - 1], gains.wholes[level - 1][parent]
+        divided = found[-1][parent] + sums[level - 1][parent]  # by how much that which is divided can be off
+        found.append(up[level] + parts / whole * divided + ((parts > 0) & (parts < whole)))
+    return [one * _UP for one in found]

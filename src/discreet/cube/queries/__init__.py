@@ -21,7 +21,7 @@ a row adds the sensitivity follows without looking at any row.
 
 from __future__ import annotations
 
-from discreet.cube.queries.area_effects import AreaEffects
+from discreet.cube.queries.area_effects import AreaEffects, AreaLevels
 from discreet.cube.queries.base import Query, Row, scan_of
 from discreet.cube.queries.counts import CountedRows, NonNullCount, NullCount, RowCount, RowCounts, TableCounts
 from discreet.cube.queries.effects import EffectCounts
@@ -36,6 +36,7 @@ from discreet.cube.queries.vectors import Contrast, Part, VectorSum
 __all__ = [
     "QUERIES",
     "AreaEffects",
+    "AreaLevels",
     "Contrast",
     "CountedRows",
     "Dispersion",

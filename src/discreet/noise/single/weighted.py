@@ -18,7 +18,7 @@ from discreet.exact.balls import ball, enclose, upper_rational
 from discreet.exact.numbers import float_down, float_up, sqrt_up
 from discreet.noise.single.laws import DiscreteLaplace, Law, RoundedGaussian
 
-__all__ = ["Weighted", "half_width_of_rounded", "half_width_of_weighted", "variance_of_weighted"]
+__all__ = ["Weighted", "factors_of_rounded", "half_width_of_rounded", "half_width_of_weighted", "variance_of_weighted"]
 
 _ROUNDING = Fraction(1, 1000)  # of the probability of a miss, for what rounding adds
 _UP = 1 + 1e-9  # covers the rounding of a few thousand operations, none of which cancels
@@ -73,6 +73,13 @@ def half_width_of_rounded(variance: Fraction, squares: Fraction, level: Fraction
     beyond = 1 - level
     rounding = beyond * _ROUNDING
     return sqrt_up(variance) * _normal_quantile(beyond - rounding) + sqrt_up(squares * _log_up(2 / rounding) / 2)
+
+
+def factors_of_rounded(level: Fraction) -> tuple[Fraction, Fraction]:
+    """The z and h with which z·√(Σ c² σ²) + h·√(Σ c²) is `half_width_of_rounded`, rounded up."""
+    beyond = 1 - level
+    rounding = beyond * _ROUNDING
+    return _normal_quantile(beyond - rounding), sqrt_up(_log_up(2 / rounding) / 2)
 
 
 @lru_cache(maxsize=256)
