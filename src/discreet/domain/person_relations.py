@@ -91,7 +91,7 @@ class AddRemoveParts:
     replacing: ClassVar[int] = 1
     allows_totals: ClassVar[bool] = False
     change: ClassVar[str] = "changed in any way, added or removed"
-    compared: ClassVar[str] = "with any of these rows changed, left out or added"
+    compared: ClassVar[str] = "changed in any of these rows, left out or added"
     guess: ClassVar[str] = "which rows one person has"
     holds: ClassVar[str] = "any rows of one person changed, added or removed"
     protected: ClassVar[str] = "any rows of one person"

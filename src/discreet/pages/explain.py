@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.domain.declared_words import step_words, steps_of
+from discreet.domain.neighbours import protected_rows
 from discreet.domain.row_samples import SampleEach, SampleRows
 from discreet.exact.figures import plural
 from discreet.exact.numbers import Amount, decimal_text, sqrt_up, text
@@ -128,7 +129,8 @@ def _explain_steps(told: _Told) -> Iterator[str]:
         drawn = _DRAWN.get(step["step"])
         yield from drawn(told) if drawn is not None else (f"  {_ROW_WISE[step['step']]}",)
     if told.quote.plan.layout.persons is not None:
-        yield "So the two prepared tables that are compared differ in all rows of one person, however many."
+        rows = protected_rows(told.quote.plan.neighbours.word)
+        yield f"So the two prepared tables that are compared differ in {rows}, however many."
         return
     group = told.quote.group
     if told.quote.plan.persons is not None:
@@ -210,16 +212,16 @@ def _explain_changes(told: _Told, changes: tuple[Change, ...]) -> Iterator[str]:
     quote, cells = told.quote, told.quote.plan.layout.cells
     appears = quote.plan.neighbours.appears and (told.sampled is None or isinstance(quote.plan.facts.drawn, SampleEach))
     groups = "There is one group." if cells == 1 else f"The answers of all {cells} groups are one vector."
-    moves = "A row stays in its group, moves to another one, or does not count."
+    moves, always = "A row stays in its group, moves to another one, or does not count.", ""
     if quote.plan.layout.persons is not None:
-        moves = "A person appears or disappears with all rows."
+        moves, always = f"The compared tables have {quote.plan.neighbours.holds}.", "it moves by"
     elif appears:
-        moves = "A row appears or disappears."
+        moves, always = "A row appears or disappears.", "it appears"
     yield f"{groups} {moves}"
     for one, change in zip(quote.measured, changes, strict=True):
         yield f"{one.query.words()}: {one.query.contribution()}"
-        if appears:
-            yield f"  it appears: {_norms(change.within)}"
+        if always:
+            yield f"  {always}: {_norms(change.within)}"
         else:
             sizes = (("stays", change.within), ("moves", change.across), ("leaves or enters", change.leaves))
             yield "  " + "; ".join(f"{word}: {_norms(size)}" for word, size in sizes)

@@ -60,6 +60,26 @@ def test_every_text_about_the_guarantee_says_it() -> None:
     assert all(SAID in text for text in told)
 
 
+def test_no_text_says_that_the_compared_tables_differ_in_whole_persons() -> None:
+    """Such a sentence would be true of fewer tables than are compared; in German nothing is left in English."""
+    with session_over(FRAME, SCHEMA, neighbours=PARTS, budget=dp.ZCDP(1)) as session:
+        rows = asked(PARTS)
+        each = session.table.per_person(visits=dp.rows(0, 9)).agg(dp.count())
+        releases = [session.release(one, spend="0.3", name=name) for one, name in ((rows, "by shop"), (each, "visits"))]
+        told = [str(explain(session.quote(rows, spend="0.1"))), words(render(releases[0]))]
+    assert "differ in any rows of one person" in told[0]
+    assert "any rows of one person changed, added or removed" in told[0]
+    for text in told:
+        assert "when any rows of one person differ." in text
+        assert not re.search(r"all rows of one person|with all rows|appears", text)
+    assert "the other one is added" in words(render(releases[1]))
+    assert "among the 2 rows of a person" not in words(render(releases[1]))
+    for release in releases:
+        german = words(render(release, language="de"))
+        assert "Wenn beliebige Zeilen einer Person in beliebiger Weise geändert werden, hinzukommen oder wegfallen:" in german
+        assert "any rows" not in german
+
+
 def test_persons_who_are_whole_are_not_told_so() -> None:
     whole = dp.AddRemove(person="home")
     with session_over(FRAME, SCHEMA, neighbours=whole, budget=dp.ZCDP(1)) as session:

@@ -194,7 +194,7 @@ def test_the_relation_has_words_of_its_own() -> None:
 def test_an_explanation_speaks_of_a_person() -> None:
     with session_over(FRAME, SCHEMA, neighbours=PERSONS) as session:
         said = str(explain(session.quote(BOUND.group_by("shop").agg(dp.count()), spend="0.5")))
-    assert "A person appears or disappears with all rows." in said
+    assert "The compared tables have all rows of one person added or removed." in said
     assert "differ in all rows of one person" in said
     assert "when one row differs" not in said
 

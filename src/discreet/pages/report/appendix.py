@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.approvals.written import signers_of
-from discreet.domain.neighbours import is_of_persons
+from discreet.domain.neighbours import AddRemoveParts, AddRemovePersons, Neighbours, neighbours_of
 from discreet.exact.figures import name
 from discreet.exact.numbers import exact, text
 from discreet.mechanisms import NoiseWords, Sensitivity, words_of
@@ -130,7 +130,10 @@ def _rows_words(document: Mapping[str, Any], a: int | None, words: Words) -> str
         return words(f"report.appendix.{drawn}", who=who, n=words.number(moved))
     if a is not None:
         return words("report.appendix.effective", tables=tables_words(a, words))
-    return words("report.appendix.group", n=words.number(moved)) if moved > 1 else words("report.appendix.start")
+    if moved == 1:
+        return words("report.appendix.start")
+    exchanged = isinstance(neighbours_of(document["plan"]["neighbours"]), AddRemoveParts)
+    return words("report.appendix.exchanged" if exchanged else "report.appendix.group", n=words.number(moved))
 
 
 def _share_words(document: Mapping[str, Any], guarantee: Guarantee, words: Words) -> Iterator[str]:
@@ -143,8 +146,19 @@ def _share_words(document: Mapping[str, Any], guarantee: Guarantee, words: Words
     else:
         yield words("report.appendix.joint", of=of, joint=words.figures(_exactly(joint)))
     alone = guarantee.semi_adjacency is None or _drawn_table(document)
-    one = "person" if is_of_persons(guarantee.relation) else "row"
+    one = _differing(neighbours_of(document["plan"]["neighbours"]))
     yield words("report.appendix.formula", differ=words(f"report.appendix.{one}" if alone else "report.appendix.tables"))
+
+
+def _differing(neighbours: Neighbours) -> str:
+    """What differs between the tables that sensitivities compare; where each person has one row, it is there or is not."""
+    match neighbours:
+        case AddRemoveParts(each="rows"):
+            return "part"
+        case AddRemovePersons() | AddRemoveParts():
+            return "person"
+        case _:
+            return "row"
 
 
 def _joint(document: Mapping[str, Any]) -> str:
