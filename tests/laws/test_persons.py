@@ -16,7 +16,7 @@ import pytest
 
 import discreet as dp
 from discreet.cube import weights
-from discreet.cube.queries import PersonTotal
+from discreet.cube.queries import PersonSum
 from discreet.cube.weights import WEIGHTINGS, norms_of, unit_of, weight
 from discreet.domain.bounds import MOST_GROUPS
 from discreet.engines import reference_persons
@@ -27,7 +27,7 @@ from discreet.mechanisms import Sensitivity
 from discreet.plan.plan import Plan
 from discreet.privacy import GDP, ZCDP, PureDP
 from discreet.quotes.allocate import changes_of, quote
-from discreet.quotes.persons import one_person
+from discreet.quotes.persons import counting_of, one_person
 
 Row = tuple[object, str]
 
@@ -49,7 +49,7 @@ def totals(plan: Plan, rows: Sequence[Row]) -> np.ndarray:
     scan = plan.layout.persons
     assert scan is not None
     cube = ReferenceEngine(HEADER, rows).add_persons(scan)
-    dense = np.zeros((scan.cells, 4), dtype=np.int64)
+    dense = np.zeros((scan.cells, 2 * len(scan.numbers)), dtype=np.int64)
     dense[cube.keys[:, 0]] = cube.sums
     return dense
 
@@ -68,9 +68,10 @@ def written_again(rows: Sequence[Row], groups: int, most: int) -> np.ndarray:
     return found
 
 
-def queries(groups: int, rows: int) -> list[PersonTotal]:
+def queries(plan: Plan) -> list[PersonSum]:
     """One for each column of the answers."""
-    return [PersonTotal(most, groups, len(SHOPS) + 1, one) for most in (None, rows) for one in WEIGHTINGS]
+    counting = [counting_of(plan, one) for one in WEIGHTINGS]
+    return [*(one.persons() for one in counting), *(one.counted_rows() for one in counting)]
 
 
 def removals(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
@@ -88,12 +89,14 @@ def test_no_person_of_any_small_table_changes_more_than_the_norms_and_some_perso
         for other in removals(table):
             moved = np.abs(whole - totals(plan, other))
             largest = np.maximum(largest, np.stack([moved.sum(axis=0), (moved**2).sum(axis=0)], axis=1))
-    for column, query in enumerate(queries(groups, rows)):
-        norms = norms_of(query.weighting, groups, query.cells, query.most)
+    for column, query in enumerate(queries(plan)):
+        weighting = query.weighed.weighting
+        norms = norms_of(weighting, groups, len(SHOPS) + 1, query.most)
+        assert (query.low, query.high) == (1, 1 if column < 2 else rows)
         assert largest[column, 0] <= norms.l1
         assert largest[column, 1] <= norms.l2_squared
         if groups * rows <= 4:  # the tables have four rows
-            attained = 1 if query.weighting == "squares" else 0
+            attained = 1 if weighting == "squares" else 0
             assert largest[column, attained] == (norms.l1, norms.l2_squared)[attained]
 
 
@@ -151,7 +154,7 @@ def test_rows_of_a_person_in_one_label_of_the_request_are_in_one_group() -> None
         scan = plan.layout.persons
         assert scan is not None
         cube = engine.add_persons(scan)
-        assert cube.keys.tolist() == [[cell]]
+        assert cube.keys.tolist() == [[cell, 0]]
         assert cube.sums.tolist() == [[2**10, 2**20, n * 2**10, n * 2**20]]
 
 
@@ -166,18 +169,19 @@ def test_a_null_group_that_is_not_printed_takes_no_weight() -> None:
 @pytest.mark.parametrize(("spend", "weighting"), [(PureDP(1), "sums"), (ZCDP(1), "squares"), (GDP(1), "squares")])
 def test_a_quote_is_calibrated_to_the_norms_of_its_weights(spend: dp.PureDP, weighting: weights.Weighting) -> None:
     quoted = quote(asked(2, 3), spend)
+    counting = counting_of(quoted.plan, weighting)
     assert quoted.joint == 1
     for one, change, most in zip(quoted.measured, changes_of(quoted), (1, 3), strict=True):
         norms = norms_of(weighting, 2, 4, most)
-        assert one.query == PersonTotal(None if most == 1 else 3, 2, 4, weighting)
+        assert one.query == (counting.persons() if most == 1 else counting.counted_rows())
         assert one.sensitivity == change.leaves == Sensitivity(norms.l1, norms.l2_squared)
 
 
 def test_noise_of_either_weights_is_compared_in_persons() -> None:
     """One group: Laplace noise has the least error, though its weights are in finer units than those of Gaussian noise."""
     one, _ = quote(asked(1, 1), dp.ApproxDP(1, "1e-6")).measured
-    assert isinstance(one.query, PersonTotal)
-    assert one.query.weighting == "sums"
+    assert isinstance(one.query, PersonSum)
+    assert one.query.weighed.weighting == "sums"
 
 
 def test_persons_without_groups_are_counted_as_rows_are() -> None:

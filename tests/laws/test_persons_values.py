@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from math import isqrt
@@ -16,8 +17,8 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.cube import persons as scans
-from discreet.cube.queries import PersonsKnown, PersonTotal, PersonValues
+from discreet.cube.person_numbers import Total
+from discreet.cube.queries import PersonSum
 from discreet.cube.weights import norms_of
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
@@ -27,6 +28,7 @@ from discreet.privacy import ZCDP, PureDP
 from discreet.quotes.allocate import quote
 from discreet.quotes.quote import Quote
 from discreet.releases.evaluate import exact_answers, run_scans
+from discreet.statistics.person_counting import Centred, Counting, Taken
 
 from .visits import HEADER, SHOPS, TABLE
 
@@ -62,11 +64,9 @@ def meant(quoted: Quote, rows: Sequence[Row], groups: int, bounds: Bounds) -> li
             for place, one in enumerate(quoted.measured):
                 if not values:
                     continue
-                match one.query:
-                    case PersonsKnown(weighed=weighed):
-                        added = 1
-                    case PersonValues(weighed=weighed, origin=origin):
-                        added = 2 * total - sum(bounds) if origin or one.query.slope == 2 else total
+                assert isinstance(one.query, PersonSum)
+                weighed, counted = one.query.weighed, one.query.counted
+                added = 1 if counted.startswith("persons") else 2 * total - sum(bounds) if "middle" in counted else total
                 larger = max(len(cells), groups)
                 unit = 1 if groups >= 3 else weighed.unit
                 squares = weighed.weighting == "squares"
@@ -114,41 +114,38 @@ def test_tables_of_three_rows(groups: int, bounds: Bounds, spend: dp.PureDP | dp
     check(groups, bounds, spend, THREE)
 
 
-def unclamped(value: scans.PersonValue, known: int, codes: int) -> int:
+def unclamped(value: Total, known: int, codes: int) -> int:
     return value.step * codes + value.origin * known
 
 
-def clamped_row_by_row(value: scans.PersonValue, known: int, codes: int) -> int:
+def clamped_row_by_row(value: Total, known: int, codes: int) -> int:
     """The origin is added once for a person, not once for a value."""
     return min(max(value.step * codes + value.origin, value.low), value.high)
 
 
 @pytest.mark.parametrize("wrong", [unclamped, clamped_row_by_row])
 def test_totals_that_are_bounded_otherwise_are_noticed(wrong: Callable[..., int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scans.PersonValue, "clamped", wrong)
+    monkeypatch.setattr(Total, "clamped", wrong)
     with pytest.raises(AssertionError):
         check(1, (0, 2), PureDP(1))
 
 
 def test_a_norm_of_half_of_the_range_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A centred total reaches from one end of the range to the other in steps of half."""
-    reach = PersonValues.reach
+    centred = Counting.centred
 
-    def less(query: PersonValues) -> tuple[int, int]:
-        low, high = reach(query)
-        return low + bool(query.origin), high - bool(query.origin)
+    def less(counting: Counting, taken: Taken, one: Centred) -> PersonSum:
+        query = centred(counting, taken, one)
+        return replace(query, low=query.low + 1, high=query.high - 1)
 
-    monkeypatch.setattr(PersonValues, "reach", less)
+    monkeypatch.setattr(Counting, "centred", less)
     with pytest.raises(AssertionError):
         check(1, (0, 2), PureDP(1))
 
 
 def test_the_queries_of_a_request_and_their_norms() -> None:
     total, known, centred = asked(2, (-2, 1), ZCDP(1)).measured
-    assert isinstance(total.query, PersonValues)
-    assert isinstance(known.query, PersonsKnown)
-    assert isinstance(centred.query, PersonValues)
-    assert [one.query.unit for one in (total, known, centred)] == [2**10] * 3
+    assert [one.query.unit for one in (total, known, centred) if isinstance(one.query, PersonSum)] == [2**10] * 3
     for one, most in ((total, 2), (known, 1), (centred, 3)):
         norms = norms_of("squares", 2, 3, most)
         assert one.sensitivity == Sensitivity(norms.l1, norms.l2_squared)
@@ -158,7 +155,7 @@ def test_sums_of_all_persons_need_no_bound_of_groups() -> None:
     (one,) = quote(TABLE.agg(dp.sum("amount", per_person=(0, 3))), PureDP(1)).measured
     assert one.sensitivity == Sensitivity(3, 9)
     (two,) = quote(TABLE.agg(dp.persons()), PureDP(1)).measured
-    assert isinstance(two.query, PersonTotal)
+    assert two.sensitivity == Sensitivity(1, 1)
 
 
 def test_totals_far_beyond_64_bits_are_exact() -> None:

@@ -48,6 +48,9 @@ def plans(weight: str | None) -> Iterator[Plan]:
     yield TABLE.where({"amount": (0, 3)}).bound(rows=3, weight=weight).agg(dp.count())
     summed = dp.sum("amount", per_person=(-3, 5)), dp.mean("amount", per_person=(0, 8)), dp.persons()
     yield TABLE.bound(groups=1, rows=1, weight=weight).group_by("shop").agg(*summed)
+    squared = dp.variance("amount", per_person=(-3, 5)), dp.std("amount", nulls="skip"), dp.count("amount")
+    divided = dp.histogram("amount", [0, 1, 3]), dp.median("amount", nulls="skip")
+    yield TABLE.bound(groups=1, rows=3, weight=weight).group_by("shop").agg(*squared, *divided)
 
 
 def weight_of(views: float | None) -> int:
@@ -61,11 +64,11 @@ def repeated(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows for _ in range(weight_of(row[2]))]
 
 
-def totals(engine: Any, plan: Plan) -> list[tuple[int, int, list[int]]]:
+def totals(engine: Any, plan: Plan) -> list[tuple[tuple[int, int], int, list[int]]]:
     scan = plan.layout.persons
     assert scan is not None
     cube = totals_of_persons(engine, scan)
-    return list(zip(cube.keys[:, 0].tolist(), cube.rows.tolist(), cube.sums.tolist(), strict=True))
+    return list(zip(map(tuple, cube.keys.tolist()), cube.rows.tolist(), cube.sums.tolist(), strict=True))
 
 
 def drawn_rows(seed: int, count: int = 500) -> list[Row]:
@@ -90,7 +93,7 @@ def test_a_row_counts_as_often_as_its_weight_says() -> None:
 
 def test_weights_that_count_once_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     literal = Counted.add
-    monkeypatch.setattr(Counted, "add", lambda own, person, cell, times, codes: literal(own, person, cell, 1, codes))
+    monkeypatch.setattr(Counted, "add", lambda own, person, cell, found: literal(own, person, cell, replace(found, times=1)))
     with pytest.raises(AssertionError):
         test_a_row_counts_as_often_as_its_weight_says()
 
@@ -113,7 +116,7 @@ def test_no_person_changes_the_answers_by_more_than_without_weights() -> None:
 
 def _rows_counted(plan: Plan, rows: Sequence[Row]) -> np.ndarray:
     dense = np.zeros(3, dtype=np.int64)
-    for cell, _, sums in totals(ReferenceEngine(HEADER, list(rows)), plan):
+    for (cell, _), _, sums in totals(ReferenceEngine(HEADER, list(rows)), plan):
         dense[cell] = sums[3]
     return dense
 

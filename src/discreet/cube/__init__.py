@@ -6,6 +6,7 @@
 * `keys`: The scan of a column of texts that nobody listed, and what one person weighs in each of her texts
 * `membership`: Which group of a release a final code belongs to, and which codes pass a condition: functions of plan and
   schema
+* `person_numbers`: What a person counts for in a cell: whole numbers that follow from this person's rows there
 * `person_rows`: The scan that makes one row of all rows of each person, and the cubes of the table of these rows
 * `persons`: The scan of a table of persons: whose row it is, in which cell of the request it is, and what a person counts
   for

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.cube import Cube, compact, sum_dtype
+from discreet.cube.person_numbers import Total
 from discreet.cube.persons import PersonValue
 from discreet.cube.value_paths import CategoryPath, KeyAxis, Moment, Path
 from discreet.domain.codes import NULL
@@ -28,7 +29,7 @@ class PersonColumn:
     Args:
         name: of the column.
         how: how it is made.
-        place: of the axis that it is made of, or of the value of a total; 0 for rows.
+        place: of the axis that it is made of, or of the total; 0 for rows.
         low, high: the least and the greatest number, to which others are moved.
     """
 
@@ -52,6 +53,7 @@ class PersonRows:
         axes: the columns of which the labels matter; the label of null is NULL.
         tests: the conditions: a row counts where each has the label 1.
         values: the columns that are added up.
+        totals: of all rows of a person, each by the name of such a column.
         made: the values of a person.
     """
 
@@ -59,6 +61,7 @@ class PersonRows:
     axes: tuple[KeyAxis, ...]
     tests: tuple[KeyAxis, ...]
     values: tuple[PersonValue, ...]
+    totals: tuple[Total, ...]
     made: tuple[PersonColumn, ...]
 
     @property

@@ -9,11 +9,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
+from discreet.cube.cube import Cube
+from discreet.cube.person_numbers import Here, KnownUpTo, PersonNumber, RowsUpTo, share_unit
 from discreet.cube.value_paths import KeyAxis, NumberPath, Path
 from discreet.cube.weights import WEIGHTINGS, Weighting, weight
 from discreet.domain.bounds import MOST_GROUPS
 
-__all__ = ["MOST_STEPS", "PersonKey", "PersonScan", "PersonValue", "column_of_total", "column_of_value"]
+__all__ = [
+    "MOST_STEPS",
+    "NOWHERE",
+    "PersonKey",
+    "PersonScan",
+    "PersonSpread",
+    "PersonValue",
+    "column_of",
+    "is_wide",
+    "part_of",
+]
+
+NOWHERE = -1
+"""The place of rows that are not divided among bins at all."""
 
 MOST_STEPS = 2**40
 """The bounds of a total are within so many steps of 0: totals of 2**40 persons of any weight stay below 2**100."""
@@ -34,27 +49,46 @@ class PersonKey:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PersonValue:
-    """The total of a column over the rows of a person in a cell: Σ (step·code + origin) over its values, then clamped.
-
-    A person without a value there has no total, and adds 0.
+    """A column whose codes are added up over the rows of a person in a cell.
 
     Args:
-        path: how the column is read.
-        step: what a code is worth, in steps of the total.
-        origin: what the code 0 is worth.
-        low: the least total.
-        high: the greatest total.
+        column: its name in the request.
+        path: how it is read.
+        squared: whether the squares of 2·code − low − high, twice the distance from the middle, are added up too.
     """
 
+    column: str
     path: NumberPath
-    step: int
-    origin: int
-    low: int
-    high: int
+    squared: bool = False
 
-    def clamped(self, known: int, codes: int) -> int:
-        """The total of `known` ≥ 1 values whose codes add up to `codes`."""
-        return min(max(self.step * codes + self.origin * known, self.low), self.high)
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PersonSpread:
+    """The bins, or single values, of a column among which a person is divided in each cell, by her rows there (U5).
+
+    Args:
+        axis: the labels from `first` on are the bins.
+        first: the label of the first bin.
+        inside: how many bins have such labels, one each.
+        bins: the number of bins, that of null included.
+        null: the bin of null; None where rows without a value do not count.
+        outside: whether rows outside all bins count among the rows of the person, though in no bin.
+    """
+
+    axis: KeyAxis
+    first: int
+    inside: int
+    bins: int
+    null: int | None
+    outside: bool
+
+    def place(self, label: int) -> int:
+        """The bin of a row; `bins` where it counts in none; `NOWHERE` where it does not count."""
+        if label == self.axis.path.null_target:
+            return NOWHERE if self.null is None else self.null
+        if self.first <= label < self.first + self.inside:
+            return label - self.first
+        return self.bins if self.outside else NOWHERE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +102,9 @@ class PersonScan:
         tests: the conditions: a row counts where each has the label 1.
         groups: L, in how many cells a person counts fully.
         rows: R, how many rows of a person in a cell count.
-        values: the columns of which each person has a total.
+        values: the columns whose values count.
+        numbers: what a person counts for in a cell, each by the names of these columns.
+        spreads: among what she is divided in a cell.
         weight: for how many rows a row stands: its code, and a row with the code 0 or null contributes nothing. None where
             each stands for itself.
     """
@@ -80,6 +116,8 @@ class PersonScan:
     groups: int
     rows: int
     values: tuple[PersonValue, ...] = ()
+    numbers: tuple[PersonNumber, ...] = ()
+    spreads: tuple[PersonSpread, ...] = ()
     weight: NumberPath | None = None
 
     @property
@@ -89,8 +127,8 @@ class PersonScan:
 
     @property
     def axes(self) -> tuple[KeyAxis, ...]:
-        """All axes: of the groups, then of the conditions."""
-        return (*(key.axis for key in self.keys), *self.tests)
+        """All axes: of the groups, of the conditions, then of the bins."""
+        return (*(key.axis for key in self.keys), *self.tests, *(one.axis for one in self.spreads))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -106,8 +144,17 @@ class PersonScan:
 
     @property
     def is_wide(self) -> bool:
-        """True if its totals may need more than 64 bits: totals of values do, and rows that stand for others."""
-        return bool(self.values) or self.weight is not None
+        """True if its totals may need more than 64 bits: those of values do, and of rows that stand for others."""
+        return self.weight is not None or bool(self.spreads) or any(is_wide(number) for number in self.numbers)
+
+    @property
+    def unit(self) -> int:
+        """The parts into which a row is divided among bins."""
+        return share_unit(self.rows)
+
+    def share(self, rows: int, of: int) -> int:
+        """What so many rows of a person in a bin count for, of so many in the cell."""
+        return self.unit * rows * min(of, self.rows) // of
 
     @property
     def weights(self) -> list[tuple[int, ...]]:
@@ -119,11 +166,17 @@ class PersonScan:
         return [(g, *(weight(weighting, g, self.groups, self.cells) for weighting in WEIGHTINGS)) for g in counts]
 
 
-def column_of_total(weighting: Weighting, *, of_rows: bool) -> int:
-    """The place of a total among the sums of the cube: persons by each weighting, then rows by each."""
-    return WEIGHTINGS.index(weighting) + len(WEIGHTINGS) * of_rows
+def column_of(number: int, weighting: Weighting) -> int:
+    """The place, among the sums of the cube, of the total of the number at this place with these weights."""
+    return number * len(WEIGHTINGS) + WEIGHTINGS.index(weighting)
 
 
-def column_of_value(weighting: Weighting, place: int, *, of_totals: bool) -> int:
-    """The place of a sum about the value of this place: persons with a value by each weighting, then totals by each."""
-    return column_of_total(weighting, of_rows=of_totals) + 2 * len(WEIGHTINGS) * (1 + place)
+def is_wide(number: PersonNumber) -> bool:
+    """True if totals over persons may need more than 64 bits: those of 2**40 rows that weigh up to 2**20 each do not."""
+    return not isinstance(number, Here | RowsUpTo | KnownUpTo)
+
+
+def part_of(cube: Cube, part: int) -> Cube:
+    """The cells of one part of what an engine answers with: 0 has the totals of numbers, the others those of spreads."""
+    own = cube.keys[:, 1] == part
+    return Cube(cube.keys[own], cube.rows[own], cube.nonnull[own], cube.sums[own])

@@ -21,7 +21,15 @@ from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
 
-__all__ = ["Tree", "choose_tree", "consistent_leaves", "interval_variance", "level_counts", "prefix_variance"]
+__all__ = [
+    "Tree",
+    "choose_tree",
+    "consistent_leaves",
+    "interval_variance",
+    "level_counts",
+    "prefix_variance",
+    "tree_for",
+]
 
 
 _MOST_TOP = 64  # the intervals need a separate law for every node of the top level
@@ -70,14 +78,14 @@ class Tree:
         return tuple(self.top * self.branching**level for level in range(self.depth))
 
 
-def level_counts(tree: Tree, bins: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def level_counts(tree: Tree, bins: NDArray[Any]) -> list[NDArray[Any]]:
     """The counts of all nodes, from the top to the leaves, each of shape (groups, level size).
 
     Args:
         tree: the tree.
-        bins: int64, shape (groups, tree.bins): how many records of each group have a code of each leaf.
+        bins: integers, shape (groups, tree.bins): how many records of each group have a code of each leaf.
     """
-    leaves = np.zeros((len(bins), tree.level_sizes[-1]), dtype=np.int64)
+    leaves = np.zeros((len(bins), tree.level_sizes[-1]), dtype=bins.dtype)
     leaves[:, : tree.bins] = bins
     levels = [leaves]
     for _ in range(tree.depth - 1):
@@ -179,6 +187,14 @@ def choose_tree(size: int, variance: Callable[[int], float], *, rows: Fraction |
         return noise[tree.depth] * weight + held**2 / 3
 
     return min(candidates, key=error)[0]
+
+
+def tree_for(size: int, variance: Callable[[int], float], rows: int | None) -> Tree:
+    """The tree of `choose_tree`, with two leaves at least where there are two codes."""
+    tree = choose_tree(size, variance, rows=rows)
+    if tree.bins < 2 <= size:
+        return Tree(size, 2, 1, -(-size // 2))  # a single node has no information, however little may be spent
+    return tree
 
 
 @lru_cache(maxsize=256)

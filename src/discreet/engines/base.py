@@ -173,10 +173,11 @@ class Personal(Protocol):
     def add_persons(self, scan: PersonReading) -> Cube:
         """For a `PersonRows` the values of persons, each combination once, with the number of persons that have it.
 
-        For a `PersonScan` a cube with a key for the cell of the request, each cell once, and the totals over persons as its
-        sums.
+        For a `PersonScan` a cube with two keys, a cell and a part of the answer, each pair once, and the totals over persons
+        as its sums. Part 0 has the cells of the request and the totals of all numbers, if there are any, in the order of
+        `column_of`. Then comes a part for each spread, with a cell for each bin of each cell of the request and one total.
 
-        The sums stand in the order of `column_of_total`. Only rows whose identifier is not null contribute. The number of
+        Only rows whose identifier is not null contribute. The number of
         rows is the number of persons that are in the cell, which is as private as the totals.
         """
 

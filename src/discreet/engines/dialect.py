@@ -34,6 +34,7 @@ class Dialect:
         divided: the operator of division that rounds towards zero.
         searched: how many of these ascending cuts are at most a code that is not null; anything for null.
         wide: an integer in a type in which products and sums below 2**126 are exact.
+        summed: the exact sum of integers of 64 bits, or of wide ones, that is below 2**126.
         decimal: the decimal of this type that is this integer without its point, as a literal.
         unscaled: a decimal column without its point, an integer; any value beyond the digits of its type.
         whole: a decimal column as BIGINT, null where it is not a 64-bit integer.
@@ -67,6 +68,7 @@ class Dialect:
     divided: str
     searched: Callable[[str, Sequence[int]], str]
     wide: Callable[[str], str]
+    summed: Callable[[str], str]
     decimal: Callable[[int, ColumnType], str]
     unscaled: Callable[[str, ColumnType], str]
     whole: Callable[[str, ColumnType], str]

@@ -61,8 +61,9 @@ def _number(dialect: Dialect, scan: PersonRows, one: PersonColumn) -> str:
         case "rows":
             return "sum(n)"
         case "total":
-            value, j = scan.values[one.place], one.place
-            added = [f"{dialect.wide(f'sum({name}{j})')} * {by}" for name, by in (("s", value.step), ("n", value.origin))]
+            total, j = scan.totals[one.place], one.place
+            terms = (f"s{j}", total.step), (f"n{j}", total.origin)
+            added = [f"{dialect.wide(dialect.summed(name))} * {by}" for name, by in terms]
             return f"CASE WHEN sum(n{j}) > 0 THEN {' + '.join(added)} END"
         case "distinct":
             return f"count(DISTINCT {known})"

@@ -13,7 +13,14 @@ from discreet.cube.persons import PersonScan
 from discreet.engines.base import Header, PersonReading
 from discreet.engines.dialect import Dialect
 from discreet.engines.person_rows import made_rows_cube, made_rows_sql, row_parts_sql
-from discreet.engines.persons import person_cube, person_rows_sql, person_totals_sql
+from discreet.engines.persons import (
+    added_names,
+    part_names,
+    person_cube,
+    person_rows_sql,
+    person_totals_sql,
+    summed_sql,
+)
 from discreet.errors import unreachable
 
 __all__ = ["added_parts_sql", "answer_cube", "answer_sql", "empty_parts_sql", "parts_sql"]
@@ -52,23 +59,20 @@ def answer_cube(answer: Mapping[str, NDArray[Any]], scan: PersonReading) -> Cube
 def added_parts_sql(dialect: Dialect, table: str, scan: PersonReading) -> str:
     """The statement that gives each part once, over a table in which parts of several readings stand below each other."""
     keys = ", ".join(["p", *_keys(scan)])
-    counts = ["n", *(f"n{j}" for j in range(len(scan.values)))]
-    added = [f"CAST(sum({name}) AS BIGINT) AS {name}" for name in counts]
-    added += [f"{dialect.wide(f'sum(s{j})')} AS s{j}" for j in range(len(scan.values))]
-    return f"SELECT {keys}, {', '.join(added)} FROM {table} GROUP BY {keys}"
+    return f"SELECT {keys}, {summed_sql(dialect, scan.values)} FROM {table} GROUP BY {keys}"
 
 
 def empty_parts_sql(table: str, scan: PersonReading) -> str:
     """The statement that creates a table for parts where there are none."""
-    names = ["p", *_keys(scan), "n", *(f"{name}{j}" for j in range(len(scan.values)) for name in ("n", "s"))]
-    return f"CREATE TEMP TABLE {table} ({', '.join(f'{name} BIGINT' for name in names)})"
+    rows, sums = added_names(scan.values)
+    return f"CREATE TEMP TABLE {table} ({', '.join(f'{name} BIGINT' for name in ['p', *_keys(scan), *rows, *sums])})"
 
 
 def _keys(scan: PersonReading) -> list[str]:
     """The columns that tell the parts of a person apart."""
     match scan:
         case PersonScan():
-            return ["cell"]
+            return part_names(scan)
         case PersonRows():
             return [f"k{i}" for i in range(len(scan.axes))]
     raise unreachable(scan)

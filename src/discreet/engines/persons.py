@@ -14,13 +14,33 @@ from numpy.typing import NDArray
 
 from discreet.cube.cube import Cube, fits_int64
 from discreet.cube.keys import KeyScan
-from discreet.cube.persons import PersonKey, PersonScan, PersonValue
+from discreet.cube.person_numbers import (
+    Here,
+    KnownUpTo,
+    PersonNumber,
+    RowsUpTo,
+    SquaresUpTo,
+    Total,
+    TotalSquared,
+    ValuesUpTo,
+)
+from discreet.cube.persons import NOWHERE, PersonKey, PersonScan, PersonSpread, PersonValue
 from discreet.cube.weights import WEIGHTINGS
 from discreet.engines.base import Header
 from discreet.engines.dialect import Dialect
 from discreet.engines.sql import labels_sql, number_code
+from discreet.errors import unreachable
 
-__all__ = ["key_rows_sql", "person_cube", "person_rows_sql", "person_totals_sql", "sums_sql"]
+__all__ = [
+    "added_names",
+    "key_rows_sql",
+    "part_names",
+    "person_cube",
+    "person_rows_sql",
+    "person_totals_sql",
+    "summed_sql",
+    "sums_sql",
+]
 
 Answer = Mapping[str, NDArray[Any]]
 
@@ -28,11 +48,15 @@ LIMB = 2**50
 """Totals leave an engine as two limbs, total = high·2**50 + low: they are below 2**100 (MOST_STEPS)."""
 
 
+# The rows of each person --------------------------------------------------------------------------------------------------
+
+
 def person_rows_sql(dialect: Dialect, source: str, header: Header, scan: PersonScan) -> str:
     """One statement that gives, for each person and each cell that this person is in, how many rows that count there are.
 
-    Its columns are p, cell and n, and for each value its known rows and the sum of its codes: n0, s0, n1, s1, … Rows
-    that are null in the identifier, fail a condition or are in no group are left out.
+    Its columns are p, cell, and b0, b1, … for the bins of spreads; then n, and for each value its known rows, the sum of its
+    codes and, where they are needed, that of squares: n0, s0, r0, n1, … Rows that are null in the identifier, fail a
+    condition or are in no group are left out.
 
     Args:
         dialect: of the engine that will run it.
@@ -41,11 +65,8 @@ def person_rows_sql(dialect: Dialect, source: str, header: Header, scan: PersonS
         scan: the scan.
     """
     codes, sums = _weighed_sql(dialect, header, scan)
-    person, cell = _person_sql(dialect, header, scan), _cell_sql(scan)
-    labels = labels_sql(dialect, source, header, scan.axes, [person, *codes])
-    return (
-        f"SELECT p, {cell} AS cell, {sums} FROM ({labels}) AS labelled WHERE {' AND '.join(_kept(scan))} GROUP BY p, {cell}"
-    )
+    labels = labels_sql(dialect, source, header, scan.axes, [_person_sql(dialect, header, scan), *codes])
+    return _grouped(scan, {"p": "p", "cell": _cell_sql(scan)}, sums, labels)
 
 
 def key_rows_sql(dialect: Dialect, source: str, header: Header, scan: KeyScan) -> str:
@@ -53,14 +74,37 @@ def key_rows_sql(dialect: Dialect, source: str, header: Header, scan: KeyScan) -
     rest, text = scan.rest, f"nfc_normalize(CAST({dialect.quoted(scan.column)} AS VARCHAR))"
     codes, sums = _weighed_sql(dialect, header, rest)
     read = [_person_sql(dialect, header, rest), *codes, f"{text} AS spelled"]
-    labels = labels_sql(dialect, source, header, rest.axes, read)
     short = f"length(spelled) BETWEEN 1 AND {scan.max_length}"
     word = f"CASE WHEN {short} AND NOT regexp_matches(spelled, '{_NO_KEY}') THEN encode(spelled) END"
-    cell = _cell_sql(rest)
-    return (
-        f"SELECT p, {word} AS word, {cell} AS cell, {sums} FROM ({labels}) AS labelled "
-        f"WHERE {' AND '.join(_kept(rest))} GROUP BY p, {word}, {cell}"
-    )
+    keys = {"p": "p", "word": word, "cell": _cell_sql(rest)}
+    return _grouped(rest, keys, sums, labels_sql(dialect, source, header, rest.axes, read))
+
+
+def _grouped(scan: PersonScan, keys: Mapping[str, str], sums: str, labels: str) -> str:
+    """The sums by these keys and the bins of spreads, over the labels of rows."""
+    first = len(scan.keys) + len(scan.tests)
+    keys = {**keys, **{f"b{i}": _bin_sql(one, f"k{first + i}") for i, one in enumerate(scan.spreads)}}
+    named = ", ".join(f"{key} AS {name}" for name, key in keys.items())
+    kept, by = " AND ".join(_kept(scan)), ", ".join(keys.values())
+    return f"SELECT {named}, {sums} FROM ({labels}) AS labelled WHERE {kept} GROUP BY {by}"
+
+
+def part_names(scan: PersonScan) -> list[str]:
+    """The columns, after the person, that tell the parts of a person apart."""
+    return ["cell", *(f"b{i}" for i in range(len(scan.spreads)))]
+
+
+def added_names(values: Sequence[PersonValue]) -> tuple[list[str], list[str]]:
+    """The columns of numbers of rows, and those of sums that may be wider than 64 bits."""
+    rows, sums = ["n", *(f"n{j}" for j in range(len(values)))], [f"s{j}" for j in range(len(values))]
+    return rows, [*sums, *(f"r{j}" for j, one in enumerate(values) if one.squared)]
+
+
+def summed_sql(dialect: Dialect, values: Sequence[PersonValue]) -> str:
+    """The sums of these columns over several parts, each under its own name."""
+    rows, sums = added_names(values)
+    whole = [f"CAST(sum({name}) AS BIGINT) AS {name}" for name in rows]
+    return ", ".join([*whole, *(f"{dialect.wide(dialect.summed(name))} AS {name}" for name in sums)])
 
 
 _NO_KEY = r"[\p{Cc}\p{Zl}\p{Zp}\x{FFFD}]"
@@ -86,24 +130,27 @@ def _kept(scan: PersonScan) -> list[str]:
 
 
 def _weighed_sql(dialect: Dialect, header: Header, scan: PersonScan) -> tuple[list[str], str]:
-    """The codes v0, v1, … of the values, and w where rows have weights; and n, n0, s0, n1, s1, … over these."""
+    """The codes v0, v1, … of the values, and w where rows have weights; and n, n0, s0, r0, n1, … over these."""
     codes, sums = sums_sql(dialect, header, scan.values)
     if scan.weight is None:
         return codes, f"count(*) AS n{sums}"
     weight = f"{number_code(dialect, scan.weight, header[scan.weight.name], 'BIGINT')} AS w"
     found = ["CAST(sum(w) AS BIGINT) AS n"]  # below 2**60: MOST_WEIGHT
-    for j in range(len(scan.values)):
-        known = f"CAST(coalesce(sum(CASE WHEN v{j} IS NOT NULL THEN w END), 0) AS BIGINT) AS n{j}"
-        product = f"{dialect.wide('w')} * {dialect.wide(f'v{j}')}"
-        found += [known, f"{dialect.wide(f'coalesce(sum({product}), 0)')} AS s{j}"]
+    for j, one in enumerate(scan.values):
+        found.append(f"CAST(coalesce(sum(CASE WHEN v{j} IS NOT NULL THEN w END), 0) AS BIGINT) AS n{j}")
+        powers = {"s": dialect.wide(f"v{j}"), **({"r": _square(dialect, one, j)} if one.squared else {})}
+        for name, power in powers.items():
+            product = f"{dialect.wide('w')} * {power}"
+            found.append(f"{dialect.wide(f'coalesce(sum({product}), 0)')} AS {name}{j}")
     return [weight, *codes], ", ".join(found)
 
 
 def sums_sql(dialect: Dialect, header: Header, values: Sequence[PersonValue]) -> tuple[list[str], str]:
-    """The codes v0, v1, … of the values over the source, and their known rows and sums n0, s0, … over these."""
+    """The codes v0, v1, … of the values over the source, and their known rows and sums n0, s0, r0, … over these."""
     codes = [f"{number_code(dialect, one.path, header[one.path.name], None)} AS v{j}" for j, one in enumerate(values)]
-    sums = (f", count(v{j}) AS n{j}, {_sum_of_codes(dialect, one, j)} AS s{j}" for j, one in enumerate(values))
-    return codes, "".join(sums)
+    sums = [f", count(v{j}) AS n{j}, {_sum_of_codes(dialect, one, j)} AS s{j}" for j, one in enumerate(values)]
+    squared = ((j, _square(dialect, one, j)) for j, one in enumerate(values) if one.squared)
+    return codes, "".join([*sums, *(f", {dialect.wide(f'coalesce(sum({square}), 0)')} AS r{j}" for j, square in squared)])
 
 
 def _sum_of_codes(dialect: Dialect, value: PersonValue, j: int) -> str:
@@ -111,6 +158,22 @@ def _sum_of_codes(dialect: Dialect, value: PersonValue, j: int) -> str:
     if fits_int64(value.path.high):
         return f"CAST(coalesce(sum(v{j}), 0) AS BIGINT)"
     return dialect.wide(f"coalesce(sum({dialect.wide(f'v{j}')}), 0)")  # the sum of an engine may be as wide as what it adds
+
+
+def _square(dialect: Dialect, value: PersonValue, j: int) -> str:
+    """The square of twice the distance of a code from the middle."""
+    distance = f"({dialect.wide(f'v{j}')} * 2 - {value.path.low + value.path.high})"
+    return f"{distance} * {distance}"
+
+
+def _bin_sql(spread: PersonSpread, label: str) -> str:
+    """The place of a row, as `PersonSpread.place` has it."""
+    null = NOWHERE if spread.null is None else spread.null
+    place = f"{label} - {spread.first}" if spread.first else label
+    return (
+        f"CAST(CASE WHEN {label} = {spread.axis.path.null_target} THEN {null} WHEN {label} BETWEEN {spread.first} AND "
+        f"{spread.first + spread.inside - 1} THEN {place} ELSE {spread.bins if spread.outside else NOWHERE} END AS INTEGER)"
+    )
 
 
 def _cell(scan: PersonScan) -> str:
@@ -126,66 +189,144 @@ def _place(key: PersonKey, label: str) -> str:
     return place if key.null is None else f"CASE WHEN {label} = {key.axis.path.null_target} THEN {key.null} ELSE {place} END"
 
 
+# What persons come to -----------------------------------------------------------------------------------------------------
+
+
 def person_totals_sql(dialect: Dialect, parts: str, scan: PersonScan) -> str:
-    """One statement that gives, per cell, how many persons are in it, and the totals in the order of the cube's sums.
+    """One statement that gives the cells of each part of the cube: how many persons are in it, and the totals.
+
+    Its columns are part, cell, n and the totals in the order of the cube's sums, in two limbs where they are wide.
 
     Args:
         dialect: of the engine that will run it.
-        parts: a table with what `person_rows_sql` gives, in which each person and cell is there once.
+        parts: a table with what `person_rows_sql` gives, in which each person, cell and bins are there once.
         scan: the scan.
     """
-    added = ["count(*) AS a0", f"sum(CAST(CASE WHEN n > {scan.rows} THEN {scan.rows} ELSE n END AS INTEGER)) AS a1"]
-    for j, value in enumerate(scan.values):
-        added += [f"count(CASE WHEN n{j} > 0 THEN 1 END) AS a{2 * j + 2}", f"{_clamped(dialect, value, j)} AS a{2 * j + 3}"]
-    sums = ", ".join(added)
-    if scan.groups >= scan.cells:  # everybody counts fully
-        ones = ["1" for _ in WEIGHTINGS]
-        return _totals(dialect, f"(SELECT cell, {sums} FROM {parts} GROUP BY cell) AS each", ones, scan)
-    # Persons of a cell who are in as many cells have one weight: these are few, and the weights are looked up for them.
-    counts = f"SELECT p, CAST(count(*) AS INTEGER) AS c FROM {parts} GROUP BY p"
+    whole, tables = parts, {}
+    if scan.spreads:
+        whole, tables["whole"] = "whole", f"SELECT p, cell, {summed_sql(dialect, scan.values)} FROM {parts} GROUP BY p, cell"
+    if scan.groups < scan.cells:  # else everybody counts fully
+        tables["counts"] = f"SELECT p, CAST(count(*) AS INTEGER) AS c FROM {whole} GROUP BY p"
+    answers = []
+    if scan.numbers:
+        added = [_added_sql(dialect, scan, one) for one in scan.numbers]
+        answers.append(_totals_sql(dialect, scan, 0, _each_sql(scan, whole, added)))
+    for i, one in enumerate(scan.spreads):
+        counted = f"FROM {parts} WHERE b{i} <> {NOWHERE}"
+        tables[f"own{i}"] = f"SELECT p, cell, b{i} AS b, CAST(sum(n) AS BIGINT) AS n {counted} GROUP BY p, cell, b{i}"
+        tables[f"of{i}"] = f"SELECT p, cell, CAST(sum(n) AS BIGINT) AS m FROM own{i} GROUP BY p, cell"
+        tables[f"divided{i}"] = (
+            f"SELECT own{i}.p, own{i}.cell * {one.bins} + b AS cell, n, m FROM own{i} JOIN of{i} "
+            f"ON own{i}.p = of{i}.p AND own{i}.cell = of{i}.cell WHERE b <> {one.bins}"
+        )
+        answers.append(_totals_sql(dialect, scan, 1 + i, _each_sql(scan, f"divided{i}", [_share_sql(dialect, scan)])))
+    given = ", ".join(f"{name} AS ({table})" for name, table in tables.items())
+    return f"{f'WITH {given} ' if given else ''}{' UNION ALL '.join(answers)}"
+
+
+def _each_sql(scan: PersonScan, table: str, added: Sequence[str]) -> str:
+    """The sums a0, a1, … in the cells of a table of persons, and with weights for persons who are in as many cells.
+
+    These are few groups, and have one weight each, so that weights are looked up for them and not for persons.
+    """
+    sums = ", ".join(["count(*) AS a", *(f"{sql} AS a{i}" for i, sql in enumerate(added))])
+    if scan.groups >= scan.cells:
+        return f"SELECT cell, {sums} FROM {table} GROUP BY cell"
     larger = f"CASE WHEN c > {scan.groups} THEN c ELSE {scan.groups} END"
-    each = f"SELECT cell, {larger} AS g, {sums} FROM {parts} JOIN counts ON {parts}.p = counts.p GROUP BY cell, {larger}"
-    names = [f"w{i}" for i in range(len(WEIGHTINGS))]
-    table = ", ".join(f"({', '.join(map(str, row))})" for row in scan.weights)
-    weights = f"(VALUES {table}) AS weights(c, {', '.join(names)})"
-    kept, known = f"each LEFT JOIN {weights} ON g = weights.c", [f"coalesce({name}, 0)" for name in names]
-    return f"WITH counts AS ({counts}), each AS ({each}) {_totals(dialect, kept, known, scan)}"
+    return f"SELECT cell, {larger} AS g, {sums} FROM {table} JOIN counts ON {table}.p = counts.p GROUP BY cell, {larger}"
 
 
-def _clamped(dialect: Dialect, value: PersonValue, j: int) -> str:
-    """The sum over persons of their clamped totals; a person without a value adds 0."""
-    total = f"({dialect.wide(f's{j}')} * {value.step} + {dialect.wide(f'n{j}')} * {value.origin})"
-    low, high = value.low, value.high
-    clamped = f"CASE WHEN n{j} = 0 THEN 0 WHEN {total} < {low} THEN {low} WHEN {total} > {high} THEN {high} ELSE {total} END"
-    return f"sum(CAST({clamped} AS BIGINT))"
-
-
-def _totals(dialect: Dialect, kept: str, weights: Sequence[str], scan: PersonScan) -> str:
-    """The totals of each cell over parts of it, in each of which all persons have one weight."""
-    found = ["CAST(sum(a0) AS BIGINT) AS n"]
-    for i in range(2 * (1 + len(scan.values))):
+def _totals_sql(dialect: Dialect, scan: PersonScan, part: int, each: str) -> str:
+    """The totals of each cell of a part of the cube; 0 where a part has fewer numbers than another one."""
+    kept, weights = f"({each}) AS each{part}", ["1" for _ in WEIGHTINGS]
+    if scan.groups < scan.cells:
+        names = [f"w{i}" for i in range(len(WEIGHTINGS))]
+        listed = ", ".join(f"({', '.join(map(str, row))})" for row in scan.weights)
+        kept += f" LEFT JOIN (VALUES {listed}) AS weights(c, {', '.join(names)}) ON g = weights.c"
+        weights = [f"coalesce({name}, 0)" for name in names]
+    own = 1 if part else len(scan.numbers)
+    found = [f"{part} AS part", "cell", "CAST(sum(a) AS BIGINT) AS n"]
+    for i in range(max(len(scan.numbers), 1)):
         for k, weight in enumerate(weights):
-            place = i * len(weights) + k
-            if i % 2 and (i > 1 or scan.weight is not None):  # totals are as large as their bounds, rows as the weights
-                total = f"sum({dialect.wide(weight)} * {dialect.wide(f'a{i}')})"
-                found += [
-                    f"CAST({total} {dialect.divided} {LIMB} AS BIGINT) AS h{place}",
-                    f"CAST({total} % {LIMB} AS BIGINT) AS l{place}",
-                ]
-            else:
-                found.append(f"CAST(sum({weight} * a{i}) AS BIGINT) AS s{place}")
-    return f"SELECT cell, {', '.join(found)} FROM {kept} GROUP BY cell"
+            found += _total_sql(dialect, scan, i * len(weights) + k, (weight, f"a{i}") if i < own else ("0", "a"))
+    return f"SELECT {', '.join(found)} FROM {kept} GROUP BY cell"
+
+
+def _total_sql(dialect: Dialect, scan: PersonScan, place: int, product: tuple[str, str]) -> list[str]:
+    """The total at a place of the sums, in one column or in two limbs."""
+    if not scan.is_wide:
+        return [f"CAST(sum({product[0]} * {product[1]}) AS BIGINT) AS s{place}"]
+    total = f"sum({dialect.wide(product[0])} * {dialect.wide(product[1])})"
+    return [
+        f"CAST({total} {dialect.divided} {LIMB} AS BIGINT) AS h{place}",
+        f"CAST({total} % {LIMB} AS BIGINT) AS l{place}",
+    ]
+
+
+def _added_sql(dialect: Dialect, scan: PersonScan, number: PersonNumber) -> str:
+    """The sum over some persons of what they count for."""
+    at = {one.column: j for j, one in enumerate(scan.values)}
+    match number:
+        case Here():
+            return "count(*)"
+        case RowsUpTo(most):
+            return f"sum({_at_most('n', most)})"
+        case KnownUpTo(column, most):
+            return f"sum({_at_most(f'n{at[column]}', most)})"
+        case Total(column):
+            return dialect.summed(f"CAST({_clamped_sql(dialect, number, at[column])} AS BIGINT)")
+        case TotalSquared(total, coarse):
+            distance = f"(({_clamped_sql(dialect, total, at[total.column])}) * 2 - {total.low + total.high})"
+            square = f"{dialect.wide(distance)} * {dialect.wide(distance)} {dialect.divided} {coarse}"
+            return dialect.summed(f"CASE WHEN n{at[total.column]} = 0 THEN 0 ELSE CAST({square} AS BIGINT) END")
+        case ValuesUpTo(column, low, _, most, fine):
+            j = at[column]
+            above = f"({dialect.wide(f's{j}')} - {dialect.wide(f'n{j}')} * {low})"
+            return _of_rows_sql(dialect, above, f"n{j}", most, (fine, 1))
+        case SquaresUpTo(column, _, most, fine, coarse):
+            j = at[column]
+            return _of_rows_sql(dialect, f"r{j}", f"n{j}", most, (fine, coarse))
+    raise unreachable(number)
+
+
+def _at_most(rows: str, most: int) -> str:
+    return f"CAST(CASE WHEN {rows} > {most} THEN {most} ELSE {rows} END AS INTEGER)"
+
+
+def _clamped_sql(dialect: Dialect, total: Total, j: int) -> str:
+    """The total of a person, 0 without a value."""
+    summed = f"({dialect.wide(f's{j}')} * {total.step} + {dialect.wide(f'n{j}')} * {total.origin})"
+    low, high = total.low, total.high
+    return f"CASE WHEN n{j} = 0 THEN 0 WHEN {summed} < {low} THEN {low} WHEN {summed} > {high} THEN {high} ELSE {summed} END"
+
+
+def _of_rows_sql(dialect: Dialect, total: str, known: str, most: int, scale: tuple[int, int]) -> str:
+    """The sum over persons of ⌊fine·total·min(known, most)/(known·coarse)⌋; no product needs more than 126 bits."""
+    fine, coarse = scale
+    by, n = dialect.divided, dialect.wide(known)
+    less = f"({fine * most} * ({total} {by} {n}) + {fine * most} * ({total} % {n}) {by} {n})"
+    all_rows = f"{dialect.wide(total)} * {fine}"
+    share = f"CASE WHEN {known} = 0 THEN 0 WHEN {known} <= {most} THEN {all_rows} ELSE {dialect.wide(less)} END"
+    return dialect.summed(f"CAST(({share}) {by} {coarse} AS BIGINT)")
+
+
+def _share_sql(dialect: Dialect, scan: PersonScan) -> str:
+    """The sum over persons of what the rows of a bin count for, of all that they have in the cell."""
+    rows = "n" if scan.weight is None else dialect.wide("n")
+    less = f"{rows} * {scan.unit * scan.rows} {dialect.divided} m"
+    return dialect.summed(f"CASE WHEN m <= {scan.rows} THEN n * {scan.unit} ELSE CAST({less} AS BIGINT) END")
 
 
 def person_cube(answer: Answer, scan: PersonScan) -> Cube:
-    """The cube in what a statement of `person_totals_sql` answered, in the order of its cells."""
+    """The cube in what a statement of `person_totals_sql` answered: its keys are cells and parts, in their order."""
     columns = {name: np.asarray(values, dtype=np.int64) for name, values in answer.items()}
-    order = np.argsort(columns["cell"], kind="stable")
+    order = np.lexsort((columns["cell"], columns["part"]))
     rows = columns["n"][order]
+    keys = np.column_stack([columns["cell"][order], columns["part"][order]])
     kind = np.object_ if scan.is_wide else np.int64
-    places = range(len(WEIGHTINGS) * 2 * (1 + len(scan.values)))
+    places = range(len(WEIGHTINGS) * max(len(scan.numbers), 1))
     sums = np.stack([_sum_at(columns, place)[order].astype(kind) for place in places], axis=1)
-    return Cube(columns["cell"][order].reshape(-1, 1), rows, np.zeros((len(rows), 0), dtype=np.int64), sums)
+    return Cube(keys, rows, np.zeros((len(rows), 0), dtype=np.int64), sums)
 
 
 def _sum_at(columns: Answer, place: int) -> NDArray[Any]:

@@ -12,24 +12,23 @@ from numpy.typing import NDArray
 from discreet.cube.cube import Cube
 from discreet.cube.keys import KeyScan, is_key, key_weight
 from discreet.cube.persons import PersonScan
-from discreet.engines.reference_persons import Code, Counted, Label, add_counted, cell_of, identity, times_of
+from discreet.engines.reference_persons import Code, Counted, Found, Label, add_counted, cell_of, identity, read_row
 from discreet.engines.texts import Places
 
 __all__ = ["ReferenceKeys"]
 
 
 class ReferenceKeys:
-    """The rows that count: person, key or None, cell of the other groups, for how many rows, and the codes of the values."""
+    """The rows that count: person, key or None, cell of the other groups, and what is read of the row."""
 
     def __init__(self, scan: KeyScan, rows: Iterable[Mapping[str, object]], label: Label, code: Code) -> None:
         self._scan, self._found = scan, list[str]()
-        self._rows: list[tuple[object, str | None, int, int, list[int | None]]] = []
+        self._rows: list[tuple[object, str | None, int, Found]] = []
         for row in rows:
             person, cell = identity(row[scan.rest.person]), cell_of(scan.rest, row, label)
-            times = times_of(scan.rest, row, code)
-            if person is not None and cell is not None and times:
-                codes = [code(value.path, row[value.path.name]) for value in scan.rest.values]
-                self._rows.append((person, _key(scan, row[scan.column]), cell, times, codes))
+            found = read_row(scan.rest, row, label, code)
+            if person is not None and cell is not None and found.times:
+                self._rows.append((person, _key(scan, row[scan.column]), cell, found))
 
     def candidates(self, gone: Sequence[str], at_least: int) -> NDArray[np.int64]:
         """As of every table of keys."""
@@ -50,11 +49,11 @@ class ReferenceKeys:
 
     def totals(self, places: Places, whole: PersonScan) -> Cube:
         """As of every table of keys."""
-        counted = Counted()
-        for person, key, rest, times, codes in self._rows:
+        counted = Counted(whole)
+        for person, key, rest, found in self._rows:
             place = places.null if key is None else places.named.get(key, places.other)
             if place is not None:
-                counted.add(person, self._scan.cell(rest, place, places.count), times, codes)
+                counted.add(person, self._scan.cell(rest, place, places.count), found)
         return add_counted(whole, counted)
 
 

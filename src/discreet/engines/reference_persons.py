@@ -4,61 +4,105 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.cube.cube import Cube, compact
+from discreet.cube.person_numbers import Part
 from discreet.cube.person_rows import PersonColumn, PersonRows
-from discreet.cube.persons import PersonKey, PersonScan
+from discreet.cube.persons import NOWHERE, PersonKey, PersonScan
 from discreet.cube.value_paths import KeyAxis, NumberPath
 from discreet.cube.weights import WEIGHTINGS, weight
 from discreet.domain.codes import NULL
 
-__all__ = ["Code", "Counted", "Label", "add_counted", "add_persons", "cell_of", "identity", "make_rows", "times_of"]
+__all__ = [
+    "Code",
+    "Counted",
+    "Found",
+    "Label",
+    "add_counted",
+    "add_persons",
+    "cell_of",
+    "identity",
+    "make_rows",
+    "read_row",
+]
 
 Label = Callable[[KeyAxis, object], int]
 Code = Callable[[NumberPath, object], int | None]
 
 
 class Counted:
-    """For each person and cell the number of rows and, of each value, the known rows and the sum of their codes."""
+    """For each person and cell the number of rows, the known values of each column, and the rows in each bin of spreads."""
 
-    def __init__(self) -> None:
+    def __init__(self, scan: PersonScan) -> None:
+        self._scan = scan
         self.rows: Counter[tuple[object, int]] = Counter()
-        self.known: Counter[tuple[object, int, int]] = Counter()
-        self.codes: Counter[tuple[object, int, int]] = Counter()
+        self.parts: dict[tuple[object, int], dict[str, Part]] = {}
+        self.bins: Counter[tuple[object, int, int, int]] = Counter()
 
-    def add(self, person: object, cell: int, times: int, codes: Iterable[int | None]) -> None:
-        """One row of a person in a cell, with its codes of all values, so many times."""
-        self.rows[person, cell] += times
-        for place, found in enumerate(codes):
-            if found is not None:
-                self.known[person, cell, place] += times
-                self.codes[person, cell, place] += times * found
+    def add(self, person: object, cell: int, found: Found) -> None:
+        """One row of a person in a cell."""
+        self.rows[person, cell] += found.times
+        own = self.parts.setdefault((person, cell), {one.column: Part() for one in self._scan.values})
+        for one, code in zip(self._scan.values, found.codes, strict=True):
+            if code is not None:
+                part, distance = own[one.column], 2 * code - one.path.low - one.path.high
+                known, codes = part.known + found.times, part.codes + found.times * code
+                own[one.column] = Part(known, codes, part.squares + found.times * distance**2)
+        for place, within in enumerate(found.bins):
+            if within != NOWHERE:
+                self.bins[person, cell, place, within] += found.times
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is read of a row: for how many it stands, the codes of the values, and the bins of the spreads."""
+
+    times: int
+    codes: tuple[int | None, ...]
+    bins: tuple[int, ...]
+
+
+def read_row(scan: PersonScan, row: Mapping[str, object], label: Label, code: Code) -> Found:
+    """What is read of a row."""
+    codes = (code(one.path, row[one.path.name]) for one in scan.values)
+    bins = (one.place(label(one.axis, row[one.axis.name])) for one in scan.spreads)
+    return Found(times_of(scan, row, code), tuple(codes), tuple(bins))
 
 
 def add_persons(scan: PersonScan, rows: Iterable[Mapping[str, object]], label: Label, code: Code) -> Cube:
     """The totals over the persons of these rows, each a value by the name of its column."""
-    counted = Counted()
+    counted = Counted(scan)
     for row in rows:
-        person, cell, times = identity(row[scan.person]), cell_of(scan, row, label), times_of(scan, row, code)
-        if person is not None and cell is not None and times:
-            counted.add(person, cell, times, [code(value.path, row[value.path.name]) for value in scan.values])
+        person, cell, found = identity(row[scan.person]), cell_of(scan, row, label), read_row(scan, row, label, code)
+        if person is not None and cell is not None and found.times:
+            counted.add(person, cell, found)
     return add_counted(scan, counted)
 
 
 def add_counted(scan: PersonScan, counted: Counted) -> Cube:
-    """The totals over persons."""
+    """The totals over persons, in cells and parts of the cube."""
     cells_of: Counter[object] = Counter(person for person, _ in counted.rows)
-    totals: dict[int, list[int]] = {}
-    for (person, cell), n in counted.rows.items():
-        added = [1, min(n, scan.rows)]
-        for place, value in enumerate(scan.values):
-            has = counted.known[person, cell, place]
-            added += [1, value.clamped(has, counted.codes[person, cell, place])] if has else [0, 0]
+    totals: dict[tuple[int, int], list[int]] = {}
+
+    def add(person: object, key: tuple[int, int], added: Sequence[int]) -> None:
         weights = [weight(weighting, cells_of[person], scan.groups, scan.cells) for weighting in WEIGHTINGS]
-        weighed = [1, *(w * one for one in added for w in weights)]
-        totals[cell] = [have + more for have, more in zip(totals.get(cell, [0] * len(weighed)), weighed, strict=True)]
+        padded = [*added, *(0 for _ in range(max(len(scan.numbers), 1) - len(added)))]
+        weighed = [1, *(w * one for one in padded for w in weights)]
+        totals[key] = [have + more for have, more in zip(totals.get(key, [0] * len(weighed)), weighed, strict=True)]
+
+    for (person, cell), rows in counted.rows.items():
+        if scan.numbers:
+            add(person, (0, cell), [one.of(rows, counted.parts[person, cell]) for one in scan.numbers])
+    of: Counter[tuple[object, int, int]] = Counter()
+    for (person, cell, place, _), rows in counted.bins.items():
+        of[person, cell, place] += rows
+    for (person, cell, place, within), rows in counted.bins.items():
+        bins = scan.spreads[place].bins
+        if within < bins:
+            add(person, (1 + place, cell * bins + within), [scan.share(rows, of[person, cell, place])])
     return _cube_of(scan, totals)
 
 
@@ -82,9 +126,9 @@ def _number_of(
     if one.how == "rows":
         return len(rows)
     if one.how == "total":
-        value = scan.values[one.place]
-        codes = [known for row in rows if (known := code(value.path, row[value.path.name])) is not None]
-        return value.clamped(len(codes), sum(codes)) if codes else None
+        path, total = scan.values[one.place].path, scan.totals[one.place]
+        codes = [known for row in rows if (known := code(path, row[path.name])) is not None]
+        return total.clamped(len(codes), sum(codes)) if codes else None
     axis = scan.axes[one.place]
     labels = {label(axis, row[axis.name]) for row in rows} - {NULL}
     if one.how == "distinct":
@@ -128,9 +172,9 @@ def _place_of(key: PersonKey, label: int) -> int | None:
     return label - key.first if key.first <= label < key.first + key.places else None
 
 
-def _cube_of(scan: PersonScan, totals: Mapping[int, Sequence[int]]) -> Cube:
-    cells, width = sorted(totals), len(WEIGHTINGS) * 2 * (1 + len(scan.values))
-    numbers = np.array([totals[cell] for cell in cells], dtype=np.object_).reshape(len(cells), 1 + width)
-    keys, rows = np.array(cells, dtype=np.int64).reshape(-1, 1), numbers[:, 0].astype(np.int64)
+def _cube_of(scan: PersonScan, totals: Mapping[tuple[int, int], Sequence[int]]) -> Cube:
+    keys, width = sorted(totals), len(WEIGHTINGS) * max(len(scan.numbers), 1)
+    numbers = np.array([totals[key] for key in keys], dtype=np.object_).reshape(len(keys), 1 + width)
+    cells = np.array([(cell, part) for part, cell in keys], dtype=np.int64).reshape(len(keys), 2)
     sums = numbers[:, 1:] if scan.is_wide else numbers[:, 1:].astype(np.int64)
-    return Cube(keys, rows, np.zeros((len(cells), 0), dtype=np.int64), sums)
+    return Cube(cells, numbers[:, 0].astype(np.int64), np.zeros((len(keys), 0), dtype=np.int64), sums)

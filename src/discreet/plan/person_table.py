@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from discreet.cube.person_numbers import Total
 from discreet.cube.person_rows import PersonColumn, PersonRows
 from discreet.cube.persons import PersonValue
 from discreet.cube.value_paths import CategoryPath, KeyAxis, NumberPath, path_of
@@ -185,24 +186,26 @@ def person_rows(table: PersonTable, used: Collection[str]) -> PersonRows:
     start, facts = facts_of(table.schema, table.neighbours), table.facts
     axes: list[KeyAxis] = []
     values: list[PersonValue] = []
+    totals: list[Total] = []
     made = []
     for name, one in table.made:
         if name not in used:
             continue
         low, high, place = *_ends(one, facts), 0
         if one.how == "total":
-            place, totals = len(values), _totals(name, one, facts)
+            place, found = len(totals), _totals(name, one, facts)
             path = path_of(str(one.column), table.steps, start)
             if not isinstance(path, NumberPath):
                 raise InternalError(f"column '{one.column}' is not numeric")
-            values.append(PersonValue(path, totals.step, totals.origin, totals.low, totals.high))
-            low, high = totals.low, totals.high
+            low, high = found.low, found.high
+            values.append(PersonValue(str(one.column), path))
+            totals.append(Total(str(one.column), found.step, found.origin, low, high))
         elif one.column is not None:
             place = len(axes)
             axes.append(_axis(table, start, facts, one.column))
         made.append(PersonColumn(name, one.how, place, low, high))
     tests = tuple(condition_axis(step, path_of(step.column, table.steps, start)) for step in conditions_of(table.steps))
-    return PersonRows(table.neighbours.person, tuple(axes), tests, tuple(values), tuple(made))
+    return PersonRows(table.neighbours.person, tuple(axes), tests, tuple(values), tuple(totals), tuple(made))
 
 
 def _ends(one: OfRows, facts: TableFacts) -> tuple[int, int]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Protocol
 
-from discreet.cube.persons import PersonKey, PersonScan, PersonValue
+from discreet.cube.person_numbers import PersonNumber
+from discreet.cube.persons import PersonKey, PersonScan, PersonSpread, PersonValue
 from discreet.cube.value_paths import CategoryPath, KeyAxis, NumberPath, Path, path_of
 from discreet.domain.bounds import MOST_GROUPS
 from discreet.domain.codes import NULL
+from discreet.domain.columns import Date
 from discreet.domain.discovery import Keys
 from discreet.domain.groups import BinGroup, Group, group_labels
 from discreet.domain.neighbours import person_of
-from discreet.domain.steps import CategoryFacts, Impute, TableFacts, Where, WhereIn, conditions_of, facts_of
+from discreet.domain.steps import CategoryFacts, Impute, NumberFacts, TableFacts, Where, WhereIn, conditions_of, facts_of
 from discreet.errors import InternalError, PlanError
 from discreet.plan.keys import key_scan
 from discreet.plan.layout import Layout, Request
@@ -21,8 +24,12 @@ from discreet.plan.shown import hidden_labels
 from discreet.plan.sizes import MOST_WHOLE_CELLS
 from discreet.statistics.base import Statistic
 from discreet.statistics.counts import Count
-from discreet.statistics.person_recipes import of_persons
-from discreet.statistics.person_values import Wanted, totals_of
+from discreet.statistics.person_counting import Spread
+from discreet.statistics.person_recipes import counts_rows, numbers_of, of_persons, spreads_of
+from discreet.statistics.quantile import Median, Quantiles
+from discreet.statistics.quantile_intervals import Chosen
+from discreet.statistics.sums import Sum
+from discreet.statistics.variances import BOX, Std, Variance
 
 __all__ = ["check_persons", "condition_axis", "person_layout"]
 
@@ -64,7 +71,7 @@ def check_persons(request: Asking, facts: TableFacts) -> None:
         return
     _check_steps(request)
     for statistic in request.statistics:
-        _check_statistic(statistic)
+        _check_statistic(statistic, facts)
     _check_bound(request, facts, person)
     cells = 1
     for group in request.group_by:
@@ -92,30 +99,46 @@ def _check_steps(request: Asking) -> None:
         raise PlanError("original(): has no intervals for a table of persons; leave it out")
 
 
-_BOUNDED = ("sum", "mean")
-_ANSWERED = "persons(), count(), share(), sum(…, per_person=(low, high)) and mean(…, per_person=(low, high))"
-"""What a table of persons answers, as one writes it."""
+_ANSWERED = (
+    "persons(), share(), count(), mean, variance, std, histogram, median and quantiles of rows, and sum, mean, variance and "
+    "std of what each person has, with per_person=(low, high)"
+)
+"""What a table of persons answers."""
 
 
-def _check_statistic(statistic: Statistic) -> None:
+def _check_statistic(statistic: Statistic, facts: TableFacts) -> None:
     kind = statistic.kind
     if type(kind) not in of_persons():
-        bounded = f"; write {kind.word}('{statistic.column}', per_person=(low, high))" if kind.word in _BOUNDED else ""
+        further = f"write sum('{statistic.column}', per_person=(low, high))" if isinstance(kind, Sum) else _ONE_ROW
         raise PlanError(
             f"statistic '{statistic.name}': {kind.word} has no bound for all rows of a person; a table with person= answers "
-            f"{_ANSWERED}{bounded}"
+            f"{_ANSWERED}; {further}"
         )
-    if isinstance(kind, Count) and statistic.column is not None:
+    if isinstance(kind, Count) and statistic.column is not None and not _has_numbers(statistic.column, facts):
         raise PlanError(
-            f"{kind.word}('{statistic.column}'): counts rows where a column is known, which has no bound for all "
-            f"rows of a person yet; ask for {kind.word}()"
+            f"{kind.word}('{statistic.column}'): of the rows of a person those with a value are counted for columns of "
+            f"numbers; group by '{statistic.column}' and ask for {kind.word}()"
         )
+    if (isinstance(kind, Variance | Std) and kind.interval != BOX) or (
+        isinstance(kind, Median | Quantiles) and isinstance(kind.interval, Chosen)
+    ):
+        raise PlanError(
+            f"{kind.word}('{statistic.column}'): has no interval of this kind on a table of persons; leave interval out"
+        )
+
+
+_ONE_ROW = "ask for it on a table with one row of each person: table.per_person(…)"
+
+
+def _has_numbers(column: str, facts: TableFacts) -> bool:
+    known = facts[column]
+    return isinstance(known, NumberFacts) and not isinstance(known.column, Date)
 
 
 def _check_bound(request: Asking, facts: TableFacts, person: str) -> None:
-    bound, counts_rows = facts.bound, any(isinstance(one.kind, Count) for one in request.statistics)
+    bound, of_rows = facts.bound, any(counts_rows(one) for one in request.statistics)
     missing = [*_missing(bound is None or bound.groups is None, bool(request.group_by), "groups=8")]
-    missing += _missing(bound is None or bound.rows is None, counts_rows, "rows=3")
+    missing += _missing(bound is None or bound.rows is None, of_rows, "rows=3")
     if missing:
         raise PlanError(
             f"bound(): one '{person}' can have any number of rows in any number of groups; state what one person counts for "
@@ -138,33 +161,65 @@ def person_layout(request: Asking, person: str) -> Layout:
         scan = _scan_of(request, person, request.group_by)
         return Layout((), labels, scan.cells, "", scan)
     rest = _scan_of(request, person, [one for one in request.group_by if one.column != request.keys.discover.column])
-    whole = PersonScan(person, (), tuple(map(len, labels)), (), rest.groups, rest.rows, rest.values, rest.weight)
+    whole = replace(rest, keys=(), sizes=tuple(map(len, labels)), tests=())
     return Layout((), labels, whole.cells, "", whole, keys=key_scan(request, request.keys, rest))
 
 
 def _scan_of(request: Asking, person: str, groups: Sequence[Group]) -> PersonScan:
-    start = facts_of(request.schema, request.neighbours)
-
-    def path(name: str) -> Path:
-        return path_of(name, request.steps, start)
-
-    keys = tuple(_key(group, path(group.column), request.facts, hidden_labels(request, group)) for group in groups)
-    tests = tuple(condition_axis(step, path(step.column)) for step in conditions_of(request.steps))
-    sizes = tuple(len(group_labels(group, request.facts)) for group in groups)
     bound = request.facts.bound
-    most = MOST_GROUPS if bound is None or bound.groups is None else bound.groups
     rows = 1 if bound is None or bound.rows is None else bound.rows
-    values = tuple(_value(one, path(one.column), request.facts) for one in Wanted.each(request.statistics))
-    weight = None if bound is None or bound.weight is None else _weight(path(bound.weight))
-    scan = PersonScan(person, keys, sizes, tests, most, rows, values, weight)
+    numbers = numbers_of(request.statistics, rows, request.facts)
+    scan = PersonScan(
+        person=person,
+        keys=tuple(_key(request, group) for group in groups),
+        sizes=tuple(len(group_labels(group, request.facts)) for group in groups),
+        tests=tuple(condition_axis(step, _path(request, step.column)) for step in conditions_of(request.steps)),
+        groups=MOST_GROUPS if bound is None or bound.groups is None else bound.groups,
+        rows=rows,
+        values=_values(request, numbers),
+        numbers=numbers,
+        spreads=tuple(_spread(request, one) for one in spreads_of(request.statistics)),
+        weight=None if bound is None or bound.weight is None else _number_path(request, bound.weight),
+    )
     if bound is None and scan.cells > 1:
         raise InternalError("a request with groups has a bound")
     return scan
 
 
-def _key(group: Group, path: Path, facts: TableFacts, hidden: Collection[int]) -> PersonKey:
+def _spread(request: Asking, spread: Spread) -> PersonSpread:
+    """The bins of a column, or its single values, of which rows without one have none."""
+    path = _number_path(request, spread.column)
+    if spread.by is None:
+        values = path.high - path.low + 1
+        return PersonSpread(KeyAxis(path), path.low, values, values, None, outside=False)
+    inside, bins = len(spread.by.labels), len(group_labels(spread.by, request.facts))
+    null = bins - 1 if bins > inside and bins - 1 not in hidden_labels(request, spread.by) else None
+    return PersonSpread(KeyAxis(path, spread.by.edges), 1, inside, bins, null, outside=True)
+
+
+def _path(request: Asking, name: str) -> Path:
+    return path_of(name, request.steps, facts_of(request.schema, request.neighbours))
+
+
+def _number_path(request: Asking, name: str) -> NumberPath:
+    path = _path(request, name)
+    if not isinstance(path, NumberPath):
+        raise InternalError(f"column '{name}' is not numeric")
+    return path
+
+
+def _values(request: Asking, numbers: Iterable[PersonNumber]) -> tuple[PersonValue, ...]:
+    """The columns that these numbers read, each once."""
+    squared: dict[str, bool] = {}
+    for one in numbers:
+        if one.column is not None:
+            squared[one.column] = one.squared or squared.get(one.column, False)
+    return tuple(PersonValue(column, _number_path(request, column), both) for column, both in squared.items())
+
+
+def _key(request: Asking, group: Group) -> PersonKey:
     """The places of a group's labels. A row in a label that is not printed is in no group, and takes no weight."""
-    known = facts[group.column]
+    path, known, hidden = _path(request, group.column), request.facts[group.column], hidden_labels(request, group)
     if isinstance(group, BinGroup):
         places = len(group.labels)
         null = places if known.nullable and places not in hidden else None
@@ -176,21 +231,6 @@ def _key(group: Group, path: Path, facts: TableFacts, hidden: Collection[int]) -
     targets = tuple(NULL if target == NULL else place_of.get(target, last) for target in path.targets)
     own = CategoryPath(path.name, path.column, targets, NULL, ())
     return PersonKey(KeyAxis(own), 0, last, last if known.nullable and last not in hidden else None)
-
-
-def _value(wanted: Wanted, path: Path, facts: TableFacts) -> PersonValue:
-    """How the values of a column are added up for each person."""
-    if not isinstance(path, NumberPath):
-        raise InternalError(f"column '{wanted.column}' is not numeric")
-    totals = totals_of(wanted, facts)
-    return PersonValue(path, totals.step, totals.origin, totals.low, totals.high)
-
-
-def _weight(path: Path) -> NumberPath:
-    """How the column of weights is read: its codes are the weights, because it begins at 0 and has the step 1."""
-    if not isinstance(path, NumberPath):
-        raise InternalError(f"column '{path.name}' is not numeric")
-    return path
 
 
 def condition_axis(step: Where | WhereIn, path: Path) -> KeyAxis:

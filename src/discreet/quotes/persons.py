@@ -11,15 +11,15 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NoReturn
 
-from discreet.cube.queries import AreaEffects, EffectCounts, PersonsKnown, PersonTotal, PersonValues, Query, Weighed
+from discreet.cube.queries import PERSON_QUERIES, AreaEffects, EffectCounts, Query, Weighed
 from discreet.cube.weights import Weighting
 from discreet.domain.neighbours import AddRemoveParts, AddRemovePersons, Neighbours
 from discreet.errors import InternalError
 from discreet.mechanisms import Change, Sensitivity
 from discreet.plan.plan import Plan
 from discreet.privacy.measures import Target
-from discreet.statistics.person_recipes import Counting
-from discreet.statistics.person_values import Wanted
+from discreet.statistics.person_counting import Counting
+from discreet.statistics.person_recipes import spreads_of
 
 __all__ = ["OnePerson", "counting_of", "most_apart", "one_person", "step_of", "weighting_for"]
 
@@ -31,7 +31,7 @@ def weighting_for(target: Target) -> Weighting:
 
 def step_of(query: Query) -> int:
     """The number of units of an answer that are one: W for totals over persons, a power of two for effects, else 1."""
-    if isinstance(query, PersonTotal | PersonsKnown | PersonValues):
+    if isinstance(query, PERSON_QUERIES):
         return query.unit
     effect = query.effect if isinstance(query, AreaEffects) else query
     return effect.times if isinstance(effect, EffectCounts) else 1
@@ -46,7 +46,8 @@ def counting_of(plan: Plan, weighting: Weighting) -> Counting:
     scan = plan.layout.persons
     if scan is None:
         raise InternalError("a table of rows has no persons")
-    return Counting(Weighed(scan.groups, scan.cells, weighting), scan.rows, Wanted.each(plan.answered), plan.facts)
+    weighed, spreads = Weighed(scan.groups, scan.cells, weighting), spreads_of(plan.answered)
+    return Counting(weighed, scan.rows, scan.numbers, spreads, plan.facts)
 
 
 Norms = tuple[int, int]

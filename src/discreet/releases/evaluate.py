@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from discreet.cube.cells import cells_of
 from discreet.cube.cube import Cube, row_count
 from discreet.cube.person_rows import cube_of_persons
-from discreet.cube.queries import Query, join_public, scan_of
+from discreet.cube.persons import part_of
+from discreet.cube.queries import PERSON_QUERIES, Query, join_public, scan_of
 from discreet.cube.resample import resample
 from discreet.cube.scans import Scan
 from discreet.domain.steps import facts_of
@@ -86,10 +87,16 @@ def exact_answers(quote: Quote, cubes: Iterable[Cube], bits: Bits) -> list[NDArr
 
 
 def _answers_of_persons(quote: Quote, cubes: Iterable[Cube]) -> list[NDArray[Any]]:
-    """The totals over persons in the one cube that an engine answers with: each cell of the request once."""
+    """The totals over persons in the one cube that an engine answers with: each cell of each of its parts once."""
     (cube,), plan = cubes, quote.plan
     brought = Scan((), (), plan.layout.labels, plan.layout.cells)
-    return [one.query.answer(cube, brought, cube.keys[:, 0], plan.facts) for one in quote.measured]
+    found = []
+    for one in quote.measured:
+        if not isinstance(one.query, PERSON_QUERIES):
+            raise InternalError("a query of rows, on a table of persons")
+        own = part_of(cube, one.query.part)
+        found.append(one.query.answer(own, brought, own.keys[:, 0], plan.facts))
+    return found
 
 
 def noisy_answers(

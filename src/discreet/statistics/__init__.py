@@ -44,9 +44,13 @@
   they can
 * `outer`: The groups of a request where some rows have no label: the cells that such a row may belong to
 * `other_words`: The words that other programs have for a statistic, each with the nearest way to say it here
-* `person_recipes`: The recipes of a table of persons: each is made of totals over persons, in units of 1/W
+* `person_counting`: What one person counts for in a request, and the totals over persons that recipes are made of
+* `person_divided`: The recipes of statistics for which each person is divided among values: histograms and quantiles
+* `person_moments`: The recipes of numbers over persons: totals, shares, means and variances, made of totals in units of 1/W
+* `person_recipes`: The statistics that a table of persons answers: what each needs of a person, and its recipe
 * `person_values`: The sum and the mean of what each person has in a column, within public bounds: the kinds, and the bounds
   on the grid
+* `person_variances`: The variance of what each person has in a column, within public bounds, and its root: the kinds
 * `persons`: The number of persons in each group of a table of persons
 * `population`: Numbers of the population: a weighted statistic with a second interval, for its noise and the error of the
   draw together

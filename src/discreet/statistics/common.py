@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from discreet.domain.columns import Date, Number
 from discreet.domain.groups import Bins, Group
+from discreet.domain.neighbours import person_of
 from discreet.domain.steps import NumberFacts, TableFacts
 from discreet.errors import ArgumentError, InternalError, PlanError, printed
 from discreet.exact.figures import name as shown_name
@@ -204,7 +205,8 @@ def check_number(one: Statistic, column: str, facts: TableFacts) -> None:
     if isinstance(known.column, Date):
         raise PlanError(f"{where}: the column is a date; count it in bins('{column}', [...])")
     if known.nullable and not one.skip_nulls:
-        raise PlanError(f'{where}: the column can be null; impute it first, or ask for {where[:-1]}, nulls="skip")')
+        impute = "impute it first, or " if person_of(facts.neighbours) is None else ""  # rows of persons are not imputed
+        raise PlanError(f'{where}: the column can be null; {impute}ask for {where[:-1]}, nulls="skip")')
 
 
 def number_of(facts: TableFacts, column: str | None) -> tuple[NumberFacts, Number]:

@@ -1,265 +1,229 @@
-"""The recipes of a table of persons: each is made of totals over persons, in units of 1/W (docs/proofs/persons.md)."""
+"""The statistics that a table of persons answers: what each needs of a person, and its recipe (docs/proofs/persons.md)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isqrt
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any
 
-import numpy as np
-
-from discreet.cube.queries import PersonQuery, PersonsKnown, PersonTotal, PersonValues, Query, Weighed
+from discreet.cube.person_numbers import Here, PersonNumber, RowsUpTo
+from discreet.cube.queries import PersonBins, PersonLevels
+from discreet.cube.trees import Tree
+from discreet.domain.groups import BinGroup, group_labels
 from discreet.domain.steps import TableFacts
-from discreet.exact.numbers import float_up
-from discreet.statistics.base import CLIPPED, UNBIASED, Kind, Statistic
+from discreet.errors import InternalError
+from discreet.statistics.base import Kind, Statistic, groupings_of
+from discreet.statistics.common import number_of
 from discreet.statistics.counted import NoisyCount
-from discreet.statistics.counts import Count, count_estimate
-from discreet.statistics.estimate import Estimate, outward
-from discreet.statistics.means import mean_estimate
-from discreet.statistics.person_values import MeanPerPerson, SumPerPerson, Totals, Wanted, totals_of, wanted_of
-from discreet.statistics.persons import Persons
-from discreet.statistics.recipe import (
-    Answers,
-    CountTable,
-    GroupSize,
-    Noises,
-    Recipe,
-    Statements,
-    in_a_group,
-    noise_statements,
+from discreet.statistics.counts import Count
+from discreet.statistics.histograms import Histogram
+from discreet.statistics.means import Mean
+from discreet.statistics.person_counting import (
+    Counting,
+    Spread,
+    Taken,
+    squares_of,
+    taken_rows,
+    taken_totals,
+    total_number,
 )
+from discreet.statistics.person_divided import PersonHistogramRecipe, PersonQuantileRecipe
+from discreet.statistics.person_moments import PersonMeanRecipe, PersonRecipe, PersonShareRecipe, PersonVarianceRecipe
+from discreet.statistics.person_values import MeanPerPerson, SumPerPerson, totals_of, wanted_of
+from discreet.statistics.person_variances import StdPerPerson, VariancePerPerson
+from discreet.statistics.persons import Persons
+from discreet.statistics.quantile import Median, Quantiles, orders_of
+from discreet.statistics.quantile_intervals import Codes
+from discreet.statistics.recipe import Recipe
 from discreet.statistics.shares import Share, ShareRecipe
-from discreet.statistics.widest import quotient_width
+from discreet.statistics.variances import RootRecipe, Std, Variance
 
-__all__ = ["BOUNDED", "Counting", "PersonRecipe", "of_persons", "person_recipe"]
-
-BOUNDED = "for persons as they are bounded"
-"""The end of the view of a number that a bound may have made another one than that of all persons and rows."""
+__all__ = ["counts_rows", "numbers_of", "of_persons", "person_recipe", "spreads_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class Counting:
-    """What one person counts for in a request.
+class _Answered:
+    """How a table of persons answers a kind of statistic.
 
     Args:
-        weighed: the weights.
-        rows: R, how many rows of a person in a group count.
-        values: what is added up for each person, in the order of the scan.
-        facts: of the table.
+        make: its recipe.
+        numbers: what a person counts for in it.
+        spread: what a person is divided by in it, if anything.
+        rows: whether the rows of a person count, for which a request says how many.
     """
 
-    weighed: Weighed
-    rows: int
-    values: tuple[Wanted, ...]
-    facts: TableFacts
+    make: Callable[[Statistic, Counting], Recipe]
+    numbers: Callable[[Statistic, int, TableFacts], Iterable[PersonNumber]]
+    spread: Callable[[Statistic], Spread | None]
+    rows: bool
 
-    def total(self, rows: int | None) -> PersonTotal:
-        """The number of persons, or of up to `rows` rows of each."""
-        return PersonTotal(rows, self.weighed.groups, self.weighed.cells, self.weighed.weighting)
 
-    def known(self, wanted: Wanted) -> PersonsKnown:
-        """The number of persons with a value."""
-        return PersonsKnown(wanted.column, self.values.index(wanted), self.weighed)
+def counts_rows(one: Statistic) -> bool:
+    """True if rows of persons count, and not persons alone."""
+    return _ANSWERED[type(one.kind)].rows
 
-    def sum_of(self, wanted: Wanted, totals: Totals, *, centred: bool) -> PersonValues:
-        """The sum of the totals of all persons; centred at the middle of their range."""
-        taken = (2, -(totals.low + totals.high)) if centred else (1, 0)
-        place = self.values.index(wanted)
-        return PersonValues(wanted.column, place, wanted.words(), totals.low, totals.high, *taken, self.weighed)
+
+def numbers_of(statistics: Iterable[Statistic], rows: int, facts: TableFacts) -> tuple[PersonNumber, ...]:
+    """What a person counts for in these statistics, each number once, with up to `rows` rows in a group.
+
+    Raises:
+        PlanError: sums of its values have no room.
+    """
+    each = (number for one in statistics for number in _ANSWERED[type(one.kind)].numbers(one, rows, facts))
+    return tuple(dict.fromkeys(each))
+
+
+def spreads_of(statistics: Iterable[Statistic]) -> tuple[Spread, ...]:
+    """What persons are divided by in these statistics, each once."""
+    each = (_ANSWERED[type(one.kind)].spread(one) for one in statistics)
+    return tuple(dict.fromkeys(spread for spread in each if spread is not None))
+
+
+def of_persons() -> tuple[type[Kind], ...]:
+    """The kinds of statistics that a table of persons answers."""
+    return tuple(_ANSWERED)
+
+
+def person_recipe(one: Statistic, counting: Counting) -> Recipe:
+    """The recipe of a statistic of a table of persons, which a plan has checked."""
+    return _ANSWERED[type(one.kind)].make(one, counting)
+
+
+# Numbers of each person ---------------------------------------------------------------------------------------------------
 
 
 def _persons(_one: Statistic, counting: Counting) -> Recipe:
-    return PersonRecipe(counting.total(None), "persons", Fraction(1), bounded=counting.weighed.unit > 1)
+    return PersonRecipe(counting.persons(), "persons", Fraction(1), bounded=counting.weighed.unit > 1)
 
 
-def _rows(_one: Statistic, counting: Counting) -> Recipe:
-    return PersonRecipe(counting.total(counting.rows), "rows of bounded persons", Fraction(1), bounded=True)
+def _share(_one: Statistic, counting: Counting) -> Recipe:
+    # The parts of a whole: both are in units of 1/W, which their quotient does not depend on.
+    count = NoisyCount(counting.persons())
+    return PersonShareRecipe(ShareRecipe(count, count), counting.weighed.unit)
+
+
+def _count(one: Statistic, counting: Counting) -> Recipe:
+    if one.column is None:
+        return PersonRecipe(counting.counted_rows(), "rows of bounded persons", Fraction(1), bounded=True)
+    known = counting.known(taken_rows(one.column, counting.rows, counting.facts))
+    return PersonRecipe(known, "rows of bounded persons", Fraction(1), bounded=True)
+
+
+def _counted(one: Statistic, rows: int, facts: TableFacts) -> tuple[PersonNumber, ...]:
+    return (RowsUpTo(rows) if one.column is None else taken_rows(one.column, rows, facts).known,)
 
 
 def _sum(one: Statistic, counting: Counting) -> Recipe:
     # Centred at the middle it would need a count to go back. The errors of both together are those of the sum alone.
     wanted = wanted_of(one)
-    totals = totals_of(wanted, counting.facts)
-    return PersonRecipe(counting.sum_of(wanted, totals, centred=False), "", totals.unit, bounded=True)
+    total = counting.total(total_number(wanted, counting.facts), f"totals of {wanted.words()}")
+    return PersonRecipe(total, "", totals_of(wanted, counting.facts).unit, bounded=True)
+
+
+def _mean_of(taken: Taken, counting: Counting) -> PersonMeanRecipe:
+    total, known = counting.centred(taken, taken.values), counting.known(taken)
+    return PersonMeanRecipe(total, known, taken.values.fine, taken.step, taken.span, taken.bounds)
+
+
+def _variance_of(taken: Taken, counting: Counting) -> PersonVarianceRecipe:
+    squares = squares_of(taken)
+    over, under = squares.fine.as_integer_ratio()
+    root = Fraction(isqrt(over), isqrt(under))
+    return PersonVarianceRecipe(_mean_of(taken, counting), counting.centred(taken, squares), root, squares.middle)
+
+
+def _taken(one: Statistic, rows: int, facts: TableFacts) -> Taken:
+    """The values of the column: of rows, or what each person has."""
+    if isinstance(one.kind, MeanPerPerson | VariancePerPerson | StdPerPerson):
+        return taken_totals(wanted_of(one), facts)
+    return taken_rows(str(one.column), rows, facts)
 
 
 def _mean(one: Statistic, counting: Counting) -> Recipe:
-    wanted = wanted_of(one)
-    totals = totals_of(wanted, counting.facts)
-    return PersonMeanRecipe(
-        counting.sum_of(wanted, totals, centred=True), counting.known(wanted), totals.unit / 2, wanted.bounds
-    )
+    return _mean_of(_taken(one, counting.rows, counting.facts), counting)
 
 
-def _share(_one: Statistic, counting: Counting) -> Recipe:
-    # The parts of a whole: both are in units of 1/W, which their quotient does not depend on.
-    count = NoisyCount(counting.total(None))
-    return PersonShareRecipe(ShareRecipe(count, count), counting.weighed.unit)
+def _variance(one: Statistic, counting: Counting) -> Recipe:
+    return _variance_of(_taken(one, counting.rows, counting.facts), counting)
 
 
-_RECIPES: Mapping[type[Kind], Callable[[Statistic, Counting], Recipe]] = MappingProxyType(
-    {Persons: _persons, Count: _rows, SumPerPerson: _sum, MeanPerPerson: _mean, Share: _share}
+def _std(one: Statistic, counting: Counting) -> Recipe:
+    return RootRecipe(_variance_of(_taken(one, counting.rows, counting.facts), counting))
+
+
+def _sums(one: Statistic, rows: int, facts: TableFacts) -> tuple[PersonNumber, ...]:
+    taken = _taken(one, rows, facts)
+    return taken.known, taken.values.number
+
+
+def _squares(one: Statistic, rows: int, facts: TableFacts) -> tuple[PersonNumber, ...]:
+    taken = _taken(one, rows, facts)
+    return taken.known, taken.values.number, squares_of(taken).number
+
+
+# Persons who are divided --------------------------------------------------------------------------------------------------
+
+
+def _by_bins(one: Statistic) -> Spread:
+    ((group,),) = groupings_of(one)
+    if not isinstance(group, BinGroup):
+        raise InternalError(f"statistic '{one.name}' has no bins")
+    return Spread(str(one.column), group)
+
+
+def _by_values(one: Statistic) -> Spread:
+    return Spread(str(one.column), None)
+
+
+def _histogram(one: Statistic, counting: Counting) -> Recipe:
+    spread = _by_bins(one)
+    if spread.by is None:
+        raise InternalError(f"statistic '{one.name}' has no bins")
+    places = len(group_labels(spread.by, counting.facts))
+    return PersonHistogramRecipe(PersonBins(spread.by, places, counting.divided(spread)))
+
+
+def _quantiles(one: Statistic, counting: Counting) -> Recipe:
+    known, grid = number_of(counting.facts, one.column)
+    size = known.high - known.low + 1
+    # One level over the grid of the column; its shape depends on the noise that it will get.
+    tree = PersonLevels(str(one.column), Tree(size, max(size, 2), 1), counting.divided(_by_values(one)))
+    return PersonQuantileRecipe(orders_of(one), tree, Codes(grid, known.low, size))
+
+
+def _none(*_: Any) -> tuple[()]:
+    return ()
+
+
+def _nothing(_one: Statistic) -> None:
+    return None
+
+
+def _here(*_: Any) -> tuple[PersonNumber, ...]:
+    return (Here(),)
+
+
+def _total(one: Statistic, _rows: int, facts: TableFacts) -> tuple[PersonNumber, ...]:
+    return (total_number(wanted_of(one), facts),)
+
+
+_ANSWERED: Mapping[type[Kind], _Answered] = MappingProxyType(
+    {
+        Persons: _Answered(_persons, _here, _nothing, rows=False),
+        Share: _Answered(_share, _here, _nothing, rows=False),
+        SumPerPerson: _Answered(_sum, _total, _nothing, rows=False),
+        MeanPerPerson: _Answered(_mean, _sums, _nothing, rows=False),
+        VariancePerPerson: _Answered(_variance, _squares, _nothing, rows=False),
+        StdPerPerson: _Answered(_std, _squares, _nothing, rows=False),
+        Count: _Answered(_count, _counted, _nothing, rows=True),
+        Mean: _Answered(_mean, _sums, _nothing, rows=True),
+        Variance: _Answered(_variance, _squares, _nothing, rows=True),
+        Std: _Answered(_std, _squares, _nothing, rows=True),
+        Histogram: _Answered(_histogram, _none, _by_bins, rows=True),
+        Median: _Answered(_quantiles, _none, _by_values, rows=True),
+        Quantiles: _Answered(_quantiles, _none, _by_values, rows=True),
+    }
 )
-
-
-def of_persons() -> tuple[type[Kind], ...]:
-    """The kinds of statistics that a table of persons answers."""
-    return tuple(_RECIPES)
-
-
-def person_recipe(one: Statistic, counting: Counting) -> Recipe:
-    """The recipe of a statistic of a table of persons, which a plan has checked."""
-    return _RECIPES[type(one.kind)](one, counting)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PersonRecipe:
-    """A total over persons, in units of step/W.
-
-    Args:
-        total: the total.
-        counted: what is counted, in a word; empty for what is not a count.
-        step: the value of 1 of the total of a person who weighs W.
-        bounded: whether a person may count for less than all of this person's rows or groups.
-    """
-
-    whole: ClassVar = False
-    total: PersonQuery
-    counted: str
-    step: Fraction
-    bounded: bool
-
-    @property
-    def queries(self) -> tuple[tuple[Query, Fraction], ...]:
-        return ((self.total, Fraction(1)),)
-
-    def error(self, noises: Noises, rows: int) -> float:
-        return float(noises.largest(self.total) * self.step / self.total.unit)
-
-    def widest(self, noises: Noises, size: GroupSize) -> float:
-        return self.error(noises, size.rows)
-
-    def unit(self, rows: int) -> str:
-        return ""
-
-    def accuracy(self, noises: Noises) -> str:
-        return "; of persons as they are bounded" if self.bounded else ""
-
-    def statements(self, noises: Noises) -> Statements:
-        return noise_statements(noises, (self.total,))
-
-    def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
-        noisy, half = answers.of(self.total)
-        if self.counted and self.step == self.total.unit:
-            return (count_estimate(noisy, half),)
-        over, under = (self.step / self.total.unit).as_integer_ratio()
-        whole, widths = noisy.astype(np.object_) * over, half.astype(np.object_) * over
-        ends = outward(whole - widths, under, -np.inf), outward(whole + widths, under, np.inf)
-        value = (whole / under).astype(np.float64)
-        return (Estimate(value, *ends),)
-
-    def tables(self, answers: Answers) -> tuple[CountTable, ...]:
-        return ()
-
-    def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
-        counted = {"counts": self.counted} if self.counted else {}
-        view = {"view": f"{UNBIASED} {BOUNDED}"} if self.bounded else {}  # the bound is a bias that no interval covers
-        return {**counted, **view}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PersonShareRecipe:
-    """The weights of the persons of a group over the weights of the persons of all groups.
-
-    Args:
-        shares: of the weights, in units of 1/W.
-        weight: W.
-    """
-
-    whole: ClassVar = False
-    shares: ShareRecipe
-    weight: int
-
-    @property
-    def queries(self) -> tuple[tuple[Query, Fraction], ...]:
-        return self.shares.queries
-
-    def error(self, noises: Noises, rows: int) -> float:
-        return self.shares.error(noises, rows * self.weight)
-
-    def widest(self, noises: Noises, size: GroupSize) -> float:
-        return self.shares.widest(noises, GroupSize(size.rows * self.weight, size.every * self.weight))
-
-    def unit(self, rows: int) -> str:
-        return in_a_group(rows)
-
-    def accuracy(self, noises: Noises) -> str:
-        return "; of persons as they are bounded"
-
-    def statements(self, noises: Noises) -> Statements:
-        return self.shares.statements(noises)
-
-    def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
-        return self.shares.estimates(answers)
-
-    def tables(self, answers: Answers) -> tuple[CountTable, ...]:
-        return ()
-
-    def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
-        return {"counts": "persons", "view": f"{CLIPPED}, {BOUNDED}"}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PersonMeanRecipe:
-    """The middle of the bounds + unit · (sum of the centred totals) / (persons with a value), within the bounds.
-
-    Both are in units of 1/W, which their quotient does not depend on.
-
-    Args:
-        total: the centred totals.
-        known: the persons with a value.
-        unit_of_total: the value of one step of a centred total.
-        bounds: of what one person has.
-    """
-
-    whole: ClassVar = False
-    total: PersonValues
-    known: PersonsKnown
-    unit_of_total: Fraction
-    bounds: tuple[Fraction, Fraction]
-
-    @property
-    def queries(self) -> tuple[tuple[Query, Fraction], ...]:
-        return ((self.known, Fraction(1)), (self.total, Fraction(1)))
-
-    def error(self, noises: Noises, rows: int) -> float:
-        return float(noises.largest(self.total) * self.unit_of_total / (self.total.unit * rows))
-
-    def widest(self, noises: Noises, size: GroupSize) -> float:
-        # In units of 1/W there are W·rows of them, and each adds at most `most` to the sum.
-        persons, (low, high) = size.rows * self.total.unit, self.bounds
-        width = quotient_width(noises, (self.total, self.total.most), NoisyCount(self.known), persons)
-        most = (high - low) / 2
-        return float_up(most if width is None else min(width * self.unit_of_total, most))
-
-    def unit(self, rows: int) -> str:
-        return in_a_group(rows)
-
-    def accuracy(self, noises: Noises) -> str:
-        return "; of persons as they are bounded"
-
-    def statements(self, noises: Noises) -> Statements:
-        return noise_statements(noises, (self.total, self.known))
-
-    def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
-        middle = (self.bounds[0] + self.bounds[1]) / 2
-        both = *answers.of(self.total), *answers.of(self.known)
-        return (mean_estimate(*both, unit=self.unit_of_total, origin=middle, bounds=self.bounds),)
-
-    def tables(self, answers: Answers) -> tuple[CountTable, ...]:
-        return ()
-
-    def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
-        return {"view": f"{CLIPPED}, {BOUNDED}"}

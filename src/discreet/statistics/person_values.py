@@ -6,7 +6,7 @@ without a value there has none (U3 of docs/proofs/persons.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NoReturn
@@ -36,16 +36,18 @@ from discreet.statistics.possible import Bounds, Ends, Possible, any_value
 from discreet.statistics.recipe import Recipe
 
 __all__ = [
-    "PER_PERSON",
+    "ColumnOfPersons",
     "MeanPerPerson",
-    "PerPerson",
     "SumPerPerson",
     "Totals",
     "Wanted",
+    "bounded_title",
     "bounds_of",
+    "keys_of",
     "option_bounds",
     "totals_of",
     "wanted_of",
+    "written_bounds",
 ]
 
 
@@ -97,11 +99,13 @@ class ColumnOfPersons:
         raise PlanError("original(): has no intervals for a table of persons; leave it out")
 
 
-def _written(one: Statistic) -> dict[str, object]:
+def written_bounds(one: Statistic) -> dict[str, object]:
+    """The bounds, in JSON."""
     return {"per_person": [text(end) for end in wanted_of(one).bounds]}
 
 
-def _title(noun: str, shown: Mapping[str, Any]) -> str:
+def bounded_title(noun: str, shown: Mapping[str, Any]) -> str:
+    """The noun, the column and the bounds in words for pages."""
     low, high = shown["per_person"]
     return f"{title(noun, {'column': shown['column']})}, from {low} to {high} for a person"
 
@@ -111,7 +115,8 @@ def _own_bounds(shown: Mapping[str, Any], _ends: Ends) -> Bounds:
     return Fraction(low), Fraction(high)
 
 
-def _keys(word: str) -> Keys:
+def keys_of(word: str) -> Keys:
+    """The form in a plan file: it is written as the statistic of rows."""
     return Keys(None, {}, {}, lacks=f"is written {{ {word} = 'column', per_person = [low, high] }}")
 
 
@@ -123,12 +128,12 @@ class SumPerPerson:
 
     word: ClassVar = "sum_per_person"
     noun: ClassVar = "Sum"
-    keys: ClassVar = _keys("sum")
+    keys: ClassVar = keys_of("sum")
     view: ClassVar = UNBIASED
     possible: ClassVar[Possible] = staticmethod(any_value)
     counts: ClassVar = False
     reads: ClassVar[Reads] = ColumnOfPersons()
-    shape: ClassVar[Shape] = OneNumber(_written)
+    shape: ClassVar[Shape] = OneNumber(written_bounds)
     completed: ClassVar[tuple[Completed, ...]] = ()
     extended: ClassVar[tuple[Extended, ...]] = ()
 
@@ -138,7 +143,7 @@ class SumPerPerson:
 
     @staticmethod
     def title(shown: Mapping[str, Any], part: str) -> str:
-        return _title(part or SumPerPerson.noun, shown)
+        return bounded_title(part or SumPerPerson.noun, shown)
 
     def span(self, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
         raise InternalError("no exact totals are published of a table of persons")
@@ -155,12 +160,12 @@ class MeanPerPerson:
 
     word: ClassVar = "mean_per_person"
     noun: ClassVar = "Mean"
-    keys: ClassVar = _keys("mean")
+    keys: ClassVar = keys_of("mean")
     view: ClassVar = CLIPPED
     possible: ClassVar[Possible] = staticmethod(_own_bounds)
     counts: ClassVar = False
     reads: ClassVar[Reads] = ColumnOfPersons()
-    shape: ClassVar[Shape] = OneNumber(_written)
+    shape: ClassVar[Shape] = OneNumber(written_bounds)
     completed: ClassVar[tuple[Completed, ...]] = ()
     extended: ClassVar[tuple[Extended, ...]] = ()
 
@@ -170,17 +175,13 @@ class MeanPerPerson:
 
     @staticmethod
     def title(shown: Mapping[str, Any], part: str) -> str:
-        return _title(part or MeanPerPerson.noun, shown)
+        return bounded_title(part or MeanPerPerson.noun, shown)
 
     def span(self, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
         raise InternalError("no exact totals are published of a table of persons")
 
     def recipe(self, one: Statistic, asked: Asked) -> Recipe:
         raise InternalError("persons are counted on a table of persons")
-
-
-PerPerson = SumPerPerson | MeanPerPerson
-PER_PERSON: tuple[type[PerPerson], ...] = (SumPerPerson, MeanPerPerson)
 
 
 _MOST_VALUE = 2**53
@@ -201,11 +202,6 @@ class Wanted:
         low, high = (text(end) for end in self.bounds)
         return f"'{self.column}', from {low} to {high} for a person"
 
-    @staticmethod
-    def each(statistics: Iterable[Statistic]) -> tuple[Wanted, ...]:
-        """What these statistics add up, each once, in their order: the values of a scan."""
-        return tuple(dict.fromkeys(wanted_of(one) for one in statistics if isinstance(one.kind, PER_PERSON)))
-
 
 def wanted_of(one: Statistic) -> Wanted:
     """What the statistic adds up.
@@ -213,9 +209,10 @@ def wanted_of(one: Statistic) -> Wanted:
     Raises:
         InternalError: it adds up nothing for each person.
     """
-    if not isinstance(one.kind, PER_PERSON):
+    kind: Any = one.kind
+    if not isinstance(kind.reads, ColumnOfPersons):
         raise InternalError(f"'{one.name}' adds up nothing for each person")
-    return Wanted(str(one.column), one.kind.bounds)
+    return Wanted(str(one.column), kind.bounds)
 
 
 @dataclass(frozen=True, slots=True)

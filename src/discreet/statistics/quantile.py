@@ -7,13 +7,14 @@ A part of the spend goes into the choice, the rest, a twentieth, into the tree; 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from discreet.cube.queries import LevelCounts, QuantileCodes, QuantileIntervals
 from discreet.cube.trees import Tree
 from discreet.domain.groups import Bins, Group
+from discreet.domain.neighbours import person_of
 from discreet.domain.steps import TableFacts
 from discreet.errors import ArgumentError, InternalError, PlanError
 from discreet.exact.numbers import Amount, exact, text
@@ -132,7 +133,11 @@ class Ranks:
     def prepare(
         self, one: Statistic, check: Callable[[str | Bins | Group], Group], facts: TableFacts, *, grouped: bool
     ) -> Statistic:
-        return one
+        asked = _of(one)
+        if person_of(facts.neighbours) is None or isinstance(asked.interval, Chosen):
+            return one
+        # No choice by rank has a bound for all rows of a person: values and intervals are those of the tree (U5).
+        return replace(one, kind=replace(asked, interval=Fraction(1)))
 
     def outputs(self, one: Statistic) -> tuple[str, ...]:
         asked = _of(one)

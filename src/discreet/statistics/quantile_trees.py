@@ -19,7 +19,7 @@ from discreet.statistics.quantile_intervals import Codes
 from discreet.statistics.ranks import quantile_estimates, rank_half_width
 from discreet.statistics.recipe import LEVEL, RANKS, Answers, Counted, CountTable, GroupSize, Noises, Statements
 
-__all__ = ["QuantileRecipe"]
+__all__ = ["QuantileRecipe", "levels_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,11 +115,16 @@ class QuantileRecipe:
         """The tree, and its noisy counts from the top to the leaves, each of shape (all cells, level size)."""
         noises, (query,) = answers.noises, self.trees
         tree = self._tree(noises)
-        sizes = np.cumsum([noises.cells * width for width in tree.level_sizes])
-        return tree, [part.reshape(noises.cells, -1) for part in np.split(answers.values[query], sizes[:-1])]
+        return tree, levels_of(tree, answers.values[query], noises.cells)
 
     def tables(self, answers: Answers) -> tuple[CountTable, ...]:
         return ()
 
     def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
         return {}
+
+
+def levels_of(tree: Tree, counts: Integers, cells: int) -> list[Integers]:
+    """The counts of a tree in so many cells, level by level, each of shape (cells, level size)."""
+    sizes = np.cumsum([cells * width for width in tree.level_sizes])
+    return [part.reshape(cells, -1) for part in np.split(counts, sizes[:-1])]

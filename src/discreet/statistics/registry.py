@@ -16,7 +16,8 @@ from discreet.statistics.covariance import Covariance
 from discreet.statistics.histograms import Histogram
 from discreet.statistics.joint_means import Means
 from discreet.statistics.means import Mean
-from discreet.statistics.person_values import PER_PERSON
+from discreet.statistics.person_values import MeanPerPerson, SumPerPerson
+from discreet.statistics.person_variances import StdPerPerson, VariancePerPerson
 from discreet.statistics.persons import Persons
 from discreet.statistics.principal_components import PrincipalComponents
 from discreet.statistics.quantile import Median, Quantiles
@@ -57,7 +58,7 @@ STATISTICS: tuple[type[Kind], ...] = (
 )
 """Those of rows. The law tests go through this tuple; plan files, pages and the command line read it."""
 
-_OF_PERSONS: tuple[type[Kind], ...] = (Persons, *PER_PERSON)
+_OF_PERSONS: tuple[type[Kind], ...] = (Persons, SumPerPerson, MeanPerPerson, VariancePerPerson, StdPerPerson)
 """Those that only a table of persons answers."""
 
 

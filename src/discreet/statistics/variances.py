@@ -8,9 +8,10 @@ squared distances of all pairs of rows are one number with its own noise.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,7 +22,7 @@ from discreet.domain.steps import TableFacts
 from discreet.errors import ArgumentError, PlanError, printed
 from discreet.exact.numbers import Amount, float_up
 from discreet.mechanisms import Sensitivity
-from discreet.statistics.base import CLIPPED, Asked, Completed, Extended, Free, Keys, Need, Reads, Shape, Statistic
+from discreet.statistics.base import CLIPPED, Asked, Completed, Extended, Free, Keys, Need, Reads, Shape, Statistic, Written
 from discreet.statistics.common import (
     NumberColumn,
     OneNumber,
@@ -40,6 +41,8 @@ from discreet.statistics.counted import find_count
 from discreet.statistics.dispersion import DispersionRecipe
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.joint_variance import JointVarianceRecipe
+from discreet.statistics.person_values import bounds_of, option_bounds
+from discreet.statistics.person_variances import StdPerPerson, VariancePerPerson
 from discreet.statistics.possible import Possible, root, spread
 from discreet.statistics.recipe import (
     Answers,
@@ -74,21 +77,48 @@ _SLACK = 1e-12
 
 Floats = NDArray[np.float64]
 
+_OPTIONS: Mapping[str, Callable[[Written], Any]] = MappingProxyType(
+    {"nulls": option_string, "interval": option_string, "per_person": option_bounds}
+)
 
-def variance(column: str, *, interval: str = BOX, weight: Amount = 1, nulls: str | None = None) -> Statistic:
+
+def variance(
+    column: str,
+    *,
+    interval: str = BOX,
+    weight: Amount = 1,
+    nulls: str | None = None,
+    per_person: tuple[Amount, Amount] | None = None,
+) -> Statistic:
     """The variance of a numeric column in each group (divided by the number of rows, not by one less).
 
     `interval` is "joint" for intervals from the joint law of the noises, which are narrower at the same spend; else
     they are the range over the half-widths of all noises, as in 0.1.0.
+
+    With `per_person=(low, high)`, on a table whose neighbours differ in all rows of a person, it is the variance of what
+    persons with a value have in the group: the sum of their values, moved to the nearest of the two bounds.
     """
-    kind = Variance(_interval(interval))
-    return Statistic(kind, column, f"variance_{check_column_name(column)}", check_weight(weight), skips_nulls(nulls))
+    name, skips = f"variance_{check_column_name(column)}", skips_nulls(nulls)
+    kind, own = Variance(_interval(interval)), None if per_person is None else bounds_of(per_person)
+    return Statistic(
+        kind if own is None else VariancePerPerson(own), column, name, check_weight(weight), skips or own is not None
+    )
 
 
-def std(column: str, *, interval: str = BOX, weight: Amount = 1, nulls: str | None = None) -> Statistic:
-    """The standard deviation of a numeric column in each group: the square root of `variance`, with its `interval`."""
-    kind = Std(_interval(interval))
-    return Statistic(kind, column, f"std_{check_column_name(column)}", check_weight(weight), skips_nulls(nulls))
+def std(
+    column: str,
+    *,
+    interval: str = BOX,
+    weight: Amount = 1,
+    nulls: str | None = None,
+    per_person: tuple[Amount, Amount] | None = None,
+) -> Statistic:
+    """The standard deviation of a numeric column in each group: the root of `variance`, with its `interval` and bounds."""
+    name, skips = f"std_{check_column_name(column)}", skips_nulls(nulls)
+    kind, own = Std(_interval(interval)), None if per_person is None else bounds_of(per_person)
+    return Statistic(
+        kind if own is None else StdPerPerson(own), column, name, check_weight(weight), skips or own is not None
+    )
 
 
 def _interval(given: str) -> str:
@@ -126,9 +156,7 @@ class Variance:
 
     word: ClassVar = "variance"
     noun: ClassVar = "Variance"
-    keys: ClassVar = Keys(
-        one_column, {}, {"nulls": option_string, "interval": option_string}, interview=True, advised={"interval": JOINT}
-    )
+    keys: ClassVar = Keys(one_column, {}, _OPTIONS, interview=True, advised={"interval": JOINT})
     view: ClassVar = CLIPPED
     possible: ClassVar[Possible] = staticmethod(spread)
     counts: ClassVar = True
@@ -168,9 +196,7 @@ class Std:
 
     word: ClassVar = "std"
     noun: ClassVar = "Standard deviation"
-    keys: ClassVar = Keys(
-        one_column, {}, {"nulls": option_string, "interval": option_string}, interview=True, advised={"interval": JOINT}
-    )
+    keys: ClassVar = Keys(one_column, {}, _OPTIONS, interview=True, advised={"interval": JOINT})
     view: ClassVar = CLIPPED
     possible: ClassVar[Possible] = staticmethod(root)
     counts: ClassVar = True
@@ -289,7 +315,7 @@ class RootRecipe:
         return self.variance.unit(rows)
 
     def accuracy(self, noises: Noises) -> str:
-        return ""
+        return self.variance.accuracy(noises)
 
     def statements(self, noises: Noises) -> Statements:
         return self.variance.statements(noises)
@@ -301,7 +327,7 @@ class RootRecipe:
         return ()
 
     def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
-        return {}
+        return self.variance.told(noises, totals=totals)
 
 
 def variance_estimate(
@@ -311,7 +337,7 @@ def variance_estimate(
     *,
     shift: int,
     unit: Fraction,
-    reach: tuple[int, int],
+    reach: tuple[int | Fraction, int | Fraction],
 ) -> Estimate:
     """The variance, clipped into [0, a quarter of the squared range].
 

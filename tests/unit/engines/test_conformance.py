@@ -23,7 +23,9 @@ from discreet.audit.engines.conformance import (
 )
 from discreet.audit.engines.hostile import hostile_tables
 from discreet.audit.engines.persons import check_persons
+from discreet.cube import person_numbers
 from discreet.cube.cube import Cube
+from discreet.cube.persons import NOWHERE, PersonScan, PersonSpread
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines import reference as reference_module
 from discreet.engines import reference_persons
@@ -81,7 +83,7 @@ def test_many_different_texts_are_one_cell(openers: Mapping[str, OpenEngine], so
     "source", ["parquet", *(pytest.param(one, marks=pytest.mark.slow) for one in ("comma_separated", "polars", "relation"))]
 )
 def test_persons_are_added_up_by_every_kind_of_source(openers: Mapping[str, OpenEngine], source: str) -> None:
-    assert check_persons(openers[source]) == 81
+    assert check_persons(openers[source]) == 117
 
 
 def test_an_engine_without_persons_is_not_asked_for_them() -> None:
@@ -105,9 +107,25 @@ TRAPS: dict[str, tuple[Any, str, Any]] = {
     ),
     "rows without an id are somebody's": (reference_persons, "identity", lambda value: value or "nobody"),
     "rows of weight 0 count": (reference_persons, "times_of", lambda scan, row, code: TIMES_OF(scan, row, code) or 1),
+    "rows of a bin are rounded up": (PersonScan, "share", lambda scan, rows, of: SHARE(scan, rows, of) + (of > scan.rows)),
+    "rows outside all bins are not the person's": (
+        PersonSpread,
+        "place",
+        lambda one, label: _in_a_bin(one, PLACE(one, label)),
+    ),
+    "values are rounded to the nearest": (
+        person_numbers,
+        "_of_rows",
+        lambda total, known, most, fine, coarse: known and (fine * total * min(known, most) + known) // (known * coarse),
+    ),
     "ids are trimmed": (reference_persons, "identity", lambda value: value.strip() if isinstance(value, str) else value),
 }
+SHARE, PLACE = PersonScan.share, PersonSpread.place
 CELL_OF, WEIGHT, TIMES_OF = reference_persons.cell_of, reference_persons.weight, reference_persons.times_of
+
+
+def _in_a_bin(spread: PersonSpread, place: int) -> int:
+    return NOWHERE if place == spread.bins else place
 
 
 @pytest.mark.parametrize("trap", TRAPS)

@@ -65,6 +65,20 @@ PLANS: dict[str, Plan] = {
     .group_by("shop", "member", nulls={"shop": "drop"})
     .agg(dp.persons(), dp.count()),
 }
+BINS = dp.histogram("amount", [-3, 0, 1, 7])
+PLANS |= {
+    "values of rows": TABLE.where({"amount": (-3, 9)})
+    .bound(groups=2, rows=3)
+    .group_by("shop", "member")
+    .agg(dp.mean("amount", nulls="skip"), dp.std("amount", nulls="skip"), dp.count("amount"), dp.count()),
+    "squares": TABLE.bound(groups=1).group_by("shop").agg(dp.variance("amount", per_person=(-3, 12)), dp.persons()),
+    "coarse squares": TABLE.bound(groups=3).group_by("shop").agg(dp.variance("amount", per_person=(-3, 2**20))),
+    "divided": TABLE.bound(groups=2, rows=3).group_by("shop", "member").agg(BINS, dp.median("amount", nulls="skip")),
+    "divided and counted": TABLE.bound(groups=99, rows=2)
+    .group_by("shop", nulls="drop")
+    .agg(dp.persons(), dp.quantiles("amount", ["0.1"], nulls="skip"), dp.std("amount", per_person=(0, 9)), BINS),
+    "divided in all": TABLE.bound(rows=1).agg(BINS, dp.histogram("day", step="quarter")),
+}
 OF_EACH = TABLE.where({"amount": (-3, 9)}).clamp({"shop": ["b", "c"], "day": ("2026-02-01", "2026-11-30")})
 MADE: dict[str, Any] = {
     "visits": dp.rows(2, 12),
@@ -153,8 +167,7 @@ def totals(engine: Any, plan: Plan) -> list[tuple[Any, ...]]:
     scan = plan.layout.persons or plan.layout.each
     assert scan is not None
     cube: Cube = totals_of_persons(engine, scan)
-    keys = cube.keys.tolist() if plan.layout.persons is None else cube.keys[:, 0].tolist()
-    return list(zip(keys, cube.rows.tolist(), cube.sums.tolist(), strict=True))
+    return list(zip(cube.keys.tolist(), cube.rows.tolist(), cube.sums.tolist(), strict=True))
 
 
 @pytest.mark.one_in(12)
@@ -215,7 +228,7 @@ def test_a_statement_that_counts_otherwise_is_noticed(right: str, wrong: str, mo
         statement = literal(*given)
         found.append(right in statement)
         if wrong == "GROUP BY ":
-            return statement.replace(right, wrong).replace("SELECT p, ", "SELECT 0 AS p, ", 1)
+            return statement.replace(right, wrong).replace("SELECT p AS p, ", "SELECT 0 AS p, ", 1)
         return statement.replace(right, wrong)
 
     _assert_noticed(mutant, literal, monkeypatch, "person_rows_sql")
@@ -232,6 +245,13 @@ def test_a_statement_that_counts_otherwise_is_noticed(right: str, wrong: str, mo
         ("WHEN n0 = 0 THEN 0", "WHEN n0 = 0 THEN 3"),  # persons without a value have one
         ("> 24 THEN 24", "> 24 THEN 25"),  # a bound that is not kept
         ("CAST(n0 AS HUGEINT) * -8", "-8"),  # the least value once for a person, not for each value
+        ("n0 > 3 THEN 3", "n0 > 3 THEN n0"),  # all values count
+        ("n0 <= 3", "n0 <= 4"),  # of too many rows all values
+        ("% CAST(n0 AS HUGEINT))", "% CAST(n0 AS HUGEINT) * 0)"),  # values of rows rounded to whole ones
+        ("m <= 3", "n <= 3"),  # all rows of a bin, if they are few
+        ("FROM own0 GROUP BY p, cell", "FROM own0 GROUP BY p, cell, b"),  # each bin for itself
+        ("WHERE b <> 4", "WHERE b < 3"),  # rows without a value are in no bin
+        ("AS c FROM whole GROUP BY p", "AS c FROM discreet_parts GROUP BY p"),  # bins counted as groups
     ],
 )
 def test_totals_that_weigh_otherwise_are_noticed(right: str, wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,7 +293,7 @@ def _assert_noticed(
     literal: Any,
     monkeypatch: pytest.MonkeyPatch,
     name: str,
-    asked: Sequence[str] = ("two groups", "all groups", "values"),
+    asked: Sequence[str] = ("two groups", "all groups", "values", "values of rows", "divided"),
 ) -> None:
     """The integers of plans in which everything matters are others."""
     kind, values = IDS["integers"]
@@ -388,7 +408,7 @@ def test_cells_of_a_csv_file_are_ids_unless_they_are_empty_or_cannot_be_told_apa
     table = dp.Table(schema.read_as(source.format), dp.AddRemove(person="visitor"))
     engine = open_source(source, schema.read_as(source.format))
     plan = table.where({"amount": ("0.5", 3)}).bound(rows=1).agg(dp.persons(), dp.count())
-    assert totals(engine, plan) == [(0, 5, [5, 5, 5, 5])]  # "1" twice, "01", " a", "a" and "x;y"
+    assert totals(engine, plan) == [([0, 0], 5, [5, 5, 5, 5])]  # "1" twice, "01", " a", "a" and "x;y"
 
 
 def test_a_source_without_rows_has_no_persons(tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
 """The suite that an engine which adds up persons has to pass: totals over persons and rows of persons as the reference's.
 
 What is tried: ids of every type with nulls, texts that a collation or a trim would make one, persons in more groups than
-the bound and with more rows, rows in any order and in two copies, totals beyond their bounds, and weights of rows. An engine
-that puts groups together after the bound, that counts groups for all persons together, that rounds a weight up, or that
-keeps rows without an id, has other integers.
+the bound and with more rows, rows in any order and in two copies, totals beyond their bounds, values and bins of more rows
+than count, and weights of rows. An engine that puts groups together after the bound, that counts groups for all persons
+together, that rounds a weight or a share up, or that keeps rows without an id, has other integers.
 """
 
 from __future__ import annotations
@@ -25,9 +25,12 @@ from discreet.errors import InternalError
 from discreet.plan.plan import Plan
 from discreet.plan.table import Table
 from discreet.statistics.counts import count
+from discreet.statistics.histograms import histogram
 from discreet.statistics.means import mean
 from discreet.statistics.persons import persons
+from discreet.statistics.quantile import median
 from discreet.statistics.sums import sum_of
+from discreet.statistics.variances import std, variance
 
 __all__ = ["check_persons"]
 
@@ -118,6 +121,15 @@ def _requests() -> Iterator[tuple[str, Plan]]:
         table.where({"amount": (-1, 8)}).clamp({"shop": ["b", "c"]}).bound(groups=1, rows=2).group_by("shop").agg(count()),
     )
     yield "values", table.bound(groups=2).group_by("shop").agg(*values)
+    of_rows = mean("amount", nulls="skip"), std("amount", nulls="skip"), count("amount")
+    yield "values of rows", table.bound(groups=2, rows=2).group_by("shop").agg(*of_rows)
+    yield "squares", table.bound(groups=1).group_by("shop").agg(variance("amount", per_person=(-6, 12)))
+    divided = histogram("amount", [-3, 0, 4, 6]), median("amount", nulls="skip")
+    yield "divided", table.bound(groups=2, rows=3).group_by("shop").agg(*divided)
+    yield (
+        "divided, with weights",
+        table.bound(groups=9, rows=4, weight="times").group_by("shop").agg(persons(), *divided, *of_rows),
+    )
     yield "weights", table.bound(groups=1, rows=9, weight="times").group_by("shop").agg(persons(), count())
     yield "values with weights", table.bound(groups=2, weight="times").group_by(quarters).agg(*values)
     yield "rows of persons", table.where({"amount": (-3, 9)}).per_person(**_MADE).agg(*(count(name) for name in _MADE))

@@ -10,8 +10,8 @@ a row adds the sensitivity follows without looking at any row.
 * `effects`: Effects of tables of counts: the interactions of exactly these groups, as whole numbers
 * `originals`: Sums that tell a prepared column from the column as recorded: what a clamp cuts off, and what is imputed
 * `pairs`: Sums over pairs of columns: of products, of the values or squares of one where the other is known, and of rows
-* `persons`: Totals over persons: how many there are in each cell, their rows and their values, each person with a bounded
-  weight
+* `person_spreads`: What persons count for in bins of a column and in nodes of a tree, each divided among them by her rows
+* `persons`: Totals over persons in each cell, of a number of each person, with a weight that is bounded over all cells
 * `products`: Sums over rows of a product of several columns, each to a power
 * `ranks`: The parts of quantiles: a tree of counts over the grid of a column; codes and intervals chosen by rank
 * `sums`: Sums over rows: of values, of their squares, and the squared distances of all pairs of rows
@@ -27,19 +27,22 @@ from discreet.cube.queries.counts import CountedRows, NonNullCount, NullCount, R
 from discreet.cube.queries.effects import EffectCounts
 from discreet.cube.queries.originals import Excess, ImputedSum
 from discreet.cube.queries.pairs import Factor, PairSum
-from discreet.cube.queries.persons import PersonQuery, PersonsKnown, PersonTotal, PersonValues, Weighed
+from discreet.cube.queries.person_spreads import Divided, PersonBins, PersonLevels
+from discreet.cube.queries.persons import PersonQuery, PersonSum, Weighed
 from discreet.cube.queries.products import ProductSum
 from discreet.cube.queries.ranks import LevelCounts, QuantileCodes, QuantileIntervals, around, join_public
 from discreet.cube.queries.sums import Dispersion, Squares, WeightedSum
 from discreet.cube.queries.vectors import Contrast, Part, VectorSum
 
 __all__ = [
+    "PERSON_QUERIES",
     "QUERIES",
     "AreaEffects",
     "AreaLevels",
     "Contrast",
     "CountedRows",
     "Dispersion",
+    "Divided",
     "EffectCounts",
     "Excess",
     "Factor",
@@ -49,10 +52,10 @@ __all__ = [
     "NullCount",
     "PairSum",
     "Part",
+    "PersonBins",
+    "PersonLevels",
     "PersonQuery",
-    "PersonTotal",
-    "PersonValues",
-    "PersonsKnown",
+    "PersonSum",
     "ProductSum",
     "QuantileCodes",
     "QuantileIntervals",
@@ -89,4 +92,7 @@ QUERIES: tuple[type[Query], ...] = (
     EffectCounts,
     AreaEffects,
 )
-"""All queries of rows. The law tests go through this tuple; those of persons have a law of their own."""
+"""All queries of rows. The law tests go through this tuple."""
+
+PERSON_QUERIES: tuple[type[PersonQuery], ...] = (PersonSum, PersonBins, PersonLevels)
+"""All queries of persons, which have law tests of their own."""

@@ -1,22 +1,23 @@
-"""Totals over persons: how many there are in each cell, their rows and their values, each person with a bounded weight."""
+"""Totals over persons in each cell: of a number of each person, with a weight that is bounded over all cells (U2 and U3)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from discreet.cube.cells import Codes, Integers
 from discreet.cube.cube import Cube
-from discreet.cube.persons import column_of_total, column_of_value
-from discreet.cube.queries.base import Changed, Row
+from discreet.cube.persons import column_of
+from discreet.cube.queries.base import Changed, Query, Row
 from discreet.cube.scans import Scan
 from discreet.cube.weights import Weighting, norms_apart, norms_of, unit_of
 from discreet.domain.steps import TableFacts
 from discreet.exact.figures import number, plural
 
-__all__ = ["PersonQuery", "PersonTotal", "PersonValues", "PersonsKnown", "Weighed"]
+__all__ = ["PersonQuery", "PersonSum", "Weighed", "spread_over"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,24 +61,42 @@ class Weighed:
         return row.is_person((alone.l1, alone.l2_squared), apart)
 
 
-@dataclass(frozen=True, slots=True)
-class PersonTotal:
-    """The sum over the persons of a cell of weight · min(n, rows), n ≥ 1 being their rows there; of the weight for None.
-
-    Args:
-        rows: R; None to count persons.
-        groups, cells, weighting: as in `Weighed`.
-    """
-
-    rows: int | None
-    groups: int
-    cells: int
-    weighting: Weighting
+class PersonQuery(Query, Protocol):
+    """A query of a table of persons."""
 
     @property
-    def weighed(self) -> Weighed:
-        """What a person weighs."""
-        return Weighed(self.groups, self.cells, self.weighting)
+    def part(self) -> int:
+        """The part of the cube that answers it: 0 for totals of numbers, then one for each column that divides persons."""
+
+    @property
+    def unit(self) -> int:
+        """The number of units of an answer that are one person, row or step."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonSum:
+    """The sum over the persons of a cell of weight · Σ factor · x, the x being numbers of what a person has there.
+
+    Args:
+        counted: what is added up, in words.
+        where: what a person has in a cell to which something is added, in words.
+        terms: the places of the numbers among those of the scan, each with its factor.
+        low, high: the least and the greatest Σ factor · x of a person.
+        of: the columns that the numbers read.
+        weighed: what a person weighs.
+    """
+
+    counted: str
+    where: str
+    terms: tuple[tuple[int, int], ...]
+    low: int
+    high: int
+    of: tuple[str, ...]
+    weighed: Weighed
+
+    @property
+    def part(self) -> int:
+        return 0
 
     @property
     def unit(self) -> int:
@@ -86,171 +105,46 @@ class PersonTotal:
 
     @property
     def most(self) -> int:
-        """The most that a person of weight 1 adds to a cell."""
-        return 1 if self.rows is None else self.rows
+        """The most that a person of weight 1 adds to a cell, in absolute value."""
+        return max(abs(self.low), abs(self.high))
 
     def words(self) -> str:
-        counted = "persons" if self.rows is None else f"rows, up to {number(self.rows)} of a person in a group"
-        return self.weighed.words(counted)
+        return self.weighed.words(self.counted)
 
     def contribution(self) -> str:
+        least, most = (self.unit * min(self.low, 0), self.unit * self.high)
         return (
-            f"each person adds a whole number from 0 to {self.unit * self.most} to each group with rows of this person, the "
-            "smaller the more groups these are"
+            f"each person adds a whole number from {least} to {most} to each group with {self.where} of this person, the "
+            "nearer to 0 the more groups this person is in"
         )
 
     def columns(self) -> tuple[str, ...]:
-        return ()
+        return self.of
 
     def widths(self) -> tuple[int, ...]:
         return (1,)
 
     def nullable(self, facts: TableFacts) -> bool:
-        return False
+        return bool(self.of)
 
     def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
-        return self.weighed.change(row, 0, self.most)
+        return self.weighed.change(row, self.low, self.high)
 
-    def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> PersonTotal:
+    def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> PersonSum:
         return self
 
     def is_answered_by(self, part: Scan) -> bool:
         return False  # the rows of a scan say nothing of persons
 
     def answer(self, cube: Cube, brought: Scan, cells: Codes, facts: TableFacts) -> Integers:
-        return _spread(cube.sums[:, column_of_total(self.weighting, of_rows=self.rows is not None)], brought, cells)
+        totals = np.zeros(len(cube.rows), dtype=cube.sums.dtype)
+        for place, factor in self.terms:
+            totals = totals + factor * cube.sums[:, column_of(place, self.weighed.weighting)]
+        return spread_over(totals, brought.cells, cells)
 
 
-@dataclass(frozen=True, slots=True)
-class PersonsKnown:
-    """The sum over the persons of a cell with a value of a column there of their weights.
-
-    Args:
-        column: the column.
-        place: of the column among the values of the scan.
-        weighed: what a person weighs.
-    """
-
-    column: str
-    place: int
-    weighed: Weighed
-
-    @property
-    def unit(self) -> int:
-        """W: the answer is in units of 1/W."""
-        return self.weighed.unit
-
-    def words(self) -> str:
-        return self.weighed.words(f"persons with a value of '{self.column}'")
-
-    def contribution(self) -> str:
-        return (
-            f"each person adds a whole number from 0 to {self.unit} to each group with a value of this person, the smaller "
-            "the more groups this person is in"
-        )
-
-    def columns(self) -> tuple[str, ...]:
-        return (self.column,)
-
-    def widths(self) -> tuple[int, ...]:
-        return (1,)
-
-    def nullable(self, facts: TableFacts) -> bool:
-        return True
-
-    def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
-        return self.weighed.change(row, 0, 1)
-
-    def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> PersonsKnown:
-        return self
-
-    def is_answered_by(self, part: Scan) -> bool:
-        return False
-
-    def answer(self, cube: Cube, brought: Scan, cells: Codes, facts: TableFacts) -> Integers:
-        return _spread(cube.sums[:, column_of_value(self.weighed.weighting, self.place, of_totals=False)], brought, cells)
-
-
-@dataclass(frozen=True, slots=True)
-class PersonValues:
-    """The sum over the persons of a cell of weight · (slope · t + origin), t in [low, high] being their totals of a column.
-
-    A person without a value there adds nothing. (1, 0) are the totals themselves; (2, -(low + high)) takes them from the
-    middle of their range, which halves what one person can add, and needs the number of persons with a value to go back.
-
-    Args:
-        column: the column.
-        place: of the column and its bounds among the values of the scan.
-        about: the column and its bounds, in words.
-        low, high: the least and the greatest total of a person in a cell, in steps.
-        slope, origin: how a total is taken.
-        weighed: what a person weighs.
-    """
-
-    column: str
-    place: int
-    about: str
-    low: int
-    high: int
-    slope: int
-    origin: int
-    weighed: Weighed
-
-    @property
-    def unit(self) -> int:
-        """W: the answer is in units of 1/W."""
-        return self.weighed.unit
-
-    def reach(self) -> tuple[int, int]:
-        """The least and the greatest integer that a person of weight 1 with a value adds to a cell."""
-        return self.slope * self.low + self.origin, self.slope * self.high + self.origin
-
-    @property
-    def most(self) -> int:
-        """The most that a person of weight 1 adds to a cell, in absolute value."""
-        return max(abs(end) for end in self.reach())
-
-    def words(self) -> str:
-        taken = ", taken from the middle" if self.origin else ""
-        return self.weighed.words(f"totals of {self.about}{taken}")
-
-    def contribution(self) -> str:
-        least, most = (self.unit * end for end in self.reach())
-        return (
-            f"each person adds a whole number from {least} to {most} to each group with a value of this person, the nearer "
-            "to 0 the more groups this person is in"
-        )
-
-    def columns(self) -> tuple[str, ...]:
-        return (self.column,)
-
-    def widths(self) -> tuple[int, ...]:
-        return (1,)
-
-    def nullable(self, facts: TableFacts) -> bool:
-        return True
-
-    def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
-        return self.weighed.change(row, *self.reach())
-
-    def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> PersonValues:
-        return self
-
-    def is_answered_by(self, part: Scan) -> bool:
-        return False
-
-    def answer(self, cube: Cube, brought: Scan, cells: Codes, facts: TableFacts) -> Integers:
-        known, totals = (
-            cube.sums[:, column_of_value(self.weighed.weighting, self.place, of_totals=each)] for each in (False, True)
-        )
-        return _spread(self.slope * totals + self.origin * known, brought, cells)
-
-
-PersonQuery = PersonTotal | PersonsKnown | PersonValues
-
-
-def _spread(totals: Integers, brought: Scan, cells: Codes) -> Integers:
-    """The totals in the cells of the release, 0 elsewhere."""
-    values: Integers = np.zeros(brought.cells, dtype=totals.dtype)
+def spread_over(totals: Integers, size: int, cells: Codes) -> Integers:
+    """The totals in their cells among so many, 0 elsewhere."""
+    values: Integers = np.zeros(size, dtype=totals.dtype)
     values[cells] = totals
     return values

@@ -13,7 +13,7 @@ from discreet.cube.cube import Cube
 from discreet.cube.queries.base import Changed, Query, Row, change_of_sum, numbers_added
 from discreet.cube.queries.counts import counts_in_places
 from discreet.cube.scans import Scan
-from discreet.cube.trees import Tree, choose_tree, level_counts
+from discreet.cube.trees import Tree, level_counts, tree_for
 from discreet.domain.codes import NULL
 from discreet.domain.steps import TableFacts
 
@@ -51,11 +51,7 @@ class LevelCounts:
 
     def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> LevelCounts:
         """The tree with the least expected error; both norms of a tree grow with the number of its levels."""
-        size = self.tree.size
-        tree = choose_tree(size, variance, rows=rows)
-        if tree.bins < 2 <= size:
-            tree = Tree(size, 2, 1, -(-size // 2))  # a single node has no information, however little may be spent
-        return replace(self, tree=tree)
+        return replace(self, tree=tree_for(self.tree.size, variance, rows))
 
     def is_answered_by(self, part: Scan) -> bool:
         return part.has_codes(self.column)

@@ -281,6 +281,7 @@ DUCKDB = Dialect(
     divided="//",
     searched=_search,
     wide=lambda integer: f"CAST({integer} AS HUGEINT)",
+    summed=lambda integer: f"sum({integer})",
     decimal=write_decimal,
     unscaled=_unscale,
     whole=_whole,

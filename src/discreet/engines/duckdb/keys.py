@@ -19,7 +19,7 @@ from discreet.cube.keys import MOST_KEYS, KeyScan, key_weight
 from discreet.cube.persons import PersonScan
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.duckdb.frames import ArrowOnly
-from discreet.engines.persons import person_cube, person_totals_sql
+from discreet.engines.persons import added_names, part_names, person_cube, person_totals_sql, summed_sql
 from discreet.engines.texts import KeyTable, Places
 
 __all__ = ["keys_of_frames", "keys_of_statement"]
@@ -40,8 +40,10 @@ def keys_of_statement(cursor: Any, statement: str, scan: KeyScan) -> Iterator[Ke
 def keys_of_frames(cursor: Any, statement: str, staged: str, frames: Iterable[Any], scan: KeyScan) -> Iterator[KeyTable]:
     """The table of the rows of several frames, each of which the statement finds under the name `staged`."""
     with _table(cursor, scan) as (kept, table):
-        sums = "".join(f", n{j} BIGINT, s{j} HUGEINT" for j in range(len(scan.rest.values)))
-        cursor.execute(f"CREATE TEMP TABLE {table} (p BLOB, word BLOB, cell INTEGER, n BIGINT{sums})")
+        cells, (rows, sums) = part_names(scan.rest), added_names(scan.rest.values)
+        kinds = {"BLOB": ["p", "word"], "INTEGER": cells, "BIGINT": rows, "HUGEINT": sums}
+        columns = ", ".join(f"{name} {kind}" for kind, names in kinds.items() for name in names)
+        cursor.execute(f"CREATE TEMP TABLE {table} ({columns})")
         for frame in frames:
             cursor.register(staged, ArrowOnly(frame))
             cursor.execute(f"INSERT INTO {table} {statement}")
@@ -99,16 +101,14 @@ class _Kept:
         null, other = ("NULL" if place is None else str(place) for place in (places.null, places.other))
         inner = self._scan.inner
         cell = f"((cell // {inner}) * {places.count} + place) * {inner} + cell % {inner}"
-        names = ["n", *(f"n{j}" for j in range(len(whole.values)))]
-        added = [f"CAST(sum({name}) AS BIGINT) AS {name}" for name in names]
-        added += [f"{DUCKDB.wide(f'sum(s{j})')} AS s{j}" for j in range(len(whole.values))]
+        bins = "".join(f", {name}" for name in part_names(whole)[1:])
         placed = (
             f"SELECT {self._table}.*, CASE WHEN {self._table}.word IS NULL THEN {null} ELSE coalesce(place, {other}) END "
             f"AS place FROM {self._table} LEFT JOIN {_PLACED} USING (word)"
         )
         parts = (
-            f"SELECT p, CAST({cell} AS INTEGER) AS cell, {', '.join(added)} FROM ({placed}) AS placed "
-            f"WHERE place IS NOT NULL GROUP BY p, {cell}"
+            f"SELECT p, CAST({cell} AS INTEGER) AS cell{bins}, {summed_sql(DUCKDB, whole.values)} FROM ({placed}) AS placed "
+            f"WHERE place IS NOT NULL GROUP BY p, {cell}{bins}"
         )
         totals = person_totals_sql(DUCKDB, _PARTS, whole)
         statement = f"WITH {_PARTS} AS MATERIALIZED ({parts}) SELECT * FROM ({totals}) AS totals"

@@ -232,6 +232,7 @@ SPARK = Dialect(
     divided="div",
     searched=_search,
     wide=lambda integer: f"CAST({integer} AS DECIMAL(38,0))",
+    summed=lambda integer: f"sum(CAST({integer} AS DECIMAL(38,0)))",
     decimal=_write_decimal,
     unscaled=_unscale,
     whole=_whole,

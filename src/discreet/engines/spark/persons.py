@@ -35,6 +35,7 @@ def under_places(scan: PersonReading, places: Mapping[str, str]) -> PersonReadin
                 keys=tuple(_key(one, places) for one in scan.keys),
                 tests=tuple(_axis(one, places) for one in scan.tests),
                 values=tuple(_value(one, places) for one in scan.values),
+                spreads=tuple(replace(one, axis=_axis(one.axis, places)) for one in scan.spreads),
                 weight=None if scan.weight is None else replace(scan.weight, name=places[scan.weight.name]),
             )
         case PersonRows():
