@@ -45,7 +45,8 @@ what it means for the budget (`exits`).
 * `rows_command`: `discreet rows`: rows that are fitted to the agreeing tables of a release
 * `sampling`: `discreet convert --sampled`, `--without-replacement` and `--proportion`: guarantees on both sides of a
   sample
-* `settings`: `--set NAME=VALUE`: the values of a plan's parameters, as they were typed
+* `settings`: `--set NAME=VALUE` and `--csv KEY=VALUE`: the parameters of a plan and the form of CSV files, as they were
+  typed
 * `standings`: What the ledger of a plan says about its data set and its releases before anything is spent
 * `starting`: `discreet init`: a plan file from the header of a source and the answers of the custodian
 * `starting_columns`: The columns in the interview of `discreet init`: as what each is declared, and with which bounds or
@@ -74,6 +75,7 @@ from discreet.cli.ledger_commands import ledger_app
 from discreet.cli.one_command import only_asked_for
 from discreet.cli.options import (
     AsJson,
+    CsvForm,
     FolderArgument,
     Formulas,
     KeyOption,
@@ -86,7 +88,7 @@ from discreet.cli.options import (
 )
 from discreet.cli.output import write
 from discreet.cli.rows_command import rows
-from discreet.cli.settings import settings_of
+from discreet.cli.settings import csv_format_of, settings_of
 from discreet.cli.test_commands import test_app
 from discreet.exact.given_paths import require_path
 
@@ -100,6 +102,7 @@ app = typer.Typer(
     "5 an audit has refuted a claim (nothing was spent).",
     epilog="Try it: discreet init example:acs12 --out plan.toml",
     no_args_is_help=True,
+    rich_markup_mode="markdown",
     pretty_exceptions_enable=False,  # it would print local variables
 )
 app.add_typer(ledger_app, name="ledger")
@@ -150,6 +153,7 @@ def init(
     columns: Annotated[
         str | None, typer.Option(metavar="NAME,NAME", help="The columns to declare, in this order; the others are left out.")
     ] = None,
+    csv: CsvForm = None,
     yes: Annotated[bool, typer.Option("--yes", help="Ask nothing: write a template to fill in.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -162,7 +166,8 @@ def init(
 
     with exits():
         alone = yes or as_json or not (sys.stdin.isatty() and sys.stdout.isatty())
-        write(start_plan(source, require_path(out, "--out"), nobody if alone else Terminal(), columns), as_json=as_json)
+        place, form = require_path(out, "--out"), csv_format_of(csv)
+        write(start_plan(source, place, nobody if alone else Terminal(), columns, form), as_json=as_json)
 
 
 @app.command(epilog="Example: discreet check plan.toml")
@@ -286,7 +291,7 @@ def release(
     settings: Settings = None,
     *,
     again: Annotated[
-        bool, typer.Option("--again", help="Make releases whose charge was lost, under the same name, with a new charge.")
+        bool, typer.Option("--again", help="Make the releases whose charge was lost once more: same name, new charge.")
     ] = False,
     memory: Annotated[
         str | None, typer.Option(metavar="SIZE", help="The memory that the driver may use, such as 500MB.")

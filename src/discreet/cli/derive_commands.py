@@ -15,6 +15,7 @@ __all__ = ["derive_app"]
 derive_app = typer.Typer(
     help="Ratios, changes and means of published numbers, with intervals. Reads releases only; spends nothing.",
     no_args_is_help=True,
+    rich_markup_mode="markdown",
 )
 
 Results = Annotated[str, typer.Argument(metavar="RESULTS", help="A folder with a release.")]
@@ -25,6 +26,8 @@ By = Annotated[
     str | None, typer.Option(metavar="NAME,NAME", help="Keep these group columns and add up over the others ('' for all).")
 ]
 At = Annotated[list[str] | None, typer.Option(metavar="NAME=LABEL", help="Only the groups with this label.")]
+UnderBy = Annotated[str | None, typer.Option(metavar="NAME,NAME", help="The same as --by, for the denominator.")]
+UnderAt = Annotated[list[str] | None, typer.Option(metavar="NAME=LABEL", help="The same as --at, for the denominator.")]
 Confidence = Annotated[str, typer.Option(metavar="LEVEL", help="Each interval holds with at least this probability.")]
 Out = Annotated[str | None, typer.Option("--out", metavar="DIR", help="Write NAME.csv, NAME.parquet and NAME.json there.")]
 Name = Annotated[str | None, typer.Option(metavar="NAME", help="The name of these files; left out: the command.")]
@@ -43,8 +46,8 @@ def derive_ratio(  # noqa: PLR0917 (options have names)
     ] = None,
     by: By = None,
     at: At = None,
-    under_by: By = None,
-    under_at: At = None,
+    under_by: UnderBy = None,
+    under_at: UnderAt = None,
     per: Annotated[str, typer.Option(metavar="NUMBER", help="A factor, such as 1000 or 100.")] = "1",
     confidence: Confidence = "0.95",
     out: Out = None,
@@ -54,7 +57,7 @@ def derive_ratio(  # noqa: PLR0917 (options have names)
 ) -> None:
     """One number over another for each group: rates, weighted means, shares of shares, indices.
 
-    An interval that holds 0 in the denominator is unbounded; no number is given there.
+    Where the interval of the denominator contains 0, no number is given, and the interval of the ratio is unbounded.
     """
     from discreet.cli.deriving import Asked, compute_ratio
 

@@ -14,7 +14,9 @@ from discreet.exact.given_paths import require_path
 
 __all__ = ["ledger_app"]
 
-ledger_app = typer.Typer(help="Show, verify and export the record of all charges.", no_args_is_help=True)
+ledger_app = typer.Typer(
+    help="Show, verify and export the record of all charges.", no_args_is_help=True, rich_markup_mode="markdown"
+)
 
 
 @ledger_app.command("show", epilog="Example: discreet ledger show budget.db")

@@ -9,6 +9,7 @@ import typer
 
 __all__ = [
     "AsJson",
+    "CsvForm",
     "FolderArgument",
     "Formulas",
     "KeyOption",
@@ -43,6 +44,14 @@ Yes = Annotated[bool, typer.Option("--yes", help="Sign without asking: you have 
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="The value of a parameter of the plan."),
+]
+CsvForm = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--csv",
+        metavar="KEY=VALUE",
+        help="How CSV files are written: separator, decimal, encoding or quote, each if it differs from the usual.",
+    ),
 ]
 WithoutSource = Annotated[bool, typer.Option("--without-source", help="Do not open the source.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import typer
@@ -24,6 +24,7 @@ from discreet.cli.drafting import Entry, Section, render_list, render_sections, 
 from discreet.cli.output import Answer
 from discreet.cli.starting_columns import ask_column, can_be_declared
 from discreet.domain.neighbours import relations
+from discreet.domain.reading import CsvFiles, CsvFormat
 from discreet.engines import outline_of, source_text
 from discreet.engines.base import CodeList, Header
 from discreet.engines.urls import is_url
@@ -34,7 +35,7 @@ from discreet.exact.files import create_file
 from discreet.exact.given_paths import require_path, require_writable, stands
 from discreet.planfile.read import plan_of
 from discreet.planfile.tree import toml_root
-from discreet.planfile.write import toml_visible
+from discreet.planfile.write import toml_value, toml_visible
 from discreet.privacy.measures import budgets, find_budget
 from discreet.session.orders import check_name
 from discreet.statistics.other_words import nearest_way
@@ -43,19 +44,27 @@ from discreet.statistics.registry import by_word
 __all__ = ["start_plan"]
 
 _NO_CODES = CodeList({})
+_USUAL_FORM = CsvFormat()
 _MOST_LEFT = 8
 _ALL = "all that may ever be spent on this data set"
 _USUAL: Mapping[str, str] = {
     "epsilon": f"{_ALL}; often 0.1 to 4, and above 10 it says little",
     "delta": "δ, well below 1/rows; often 1e-9",
-    "rho": f"{_ALL}; often 0.005 to 0.5, which is ε = 6.5 at δ = 1e-9",
-    "mu": f"{_ALL}; often 0.1 to 1, which is ε = 6.5 at δ = 1e-9",
+    "rho": f"{_ALL}; often 0.005 to 0.5, and 0.5 is ε = 6.5 at δ = 1e-9",
+    "mu": f"{_ALL}; often 0.1 to 1, and 1 is ε = 6.2 at δ = 1e-9",
 }
 """The fields of a budget, with usual amounts."""
 
 
-def start_plan(source: str, out: Path, ask: Asker, columns: str | None = None) -> Answer:
+def start_plan(source: str, out: Path, ask: Asker, columns: str | None = None, form: CsvFormat = _USUAL_FORM) -> Answer:
     """Writes a plan file to `out`: complete as far as there were answers, with the rest to be filled in.
+
+    Args:
+        source: a path, or another text that names a source.
+        out: where the plan is written.
+        ask: who answers the questions.
+        columns: the names of the columns to declare, separated by commas; None for all of them.
+        form: the form of CSV files.
 
     Raises:
         SourceError: the header of the source cannot be read.
@@ -69,11 +78,11 @@ def start_plan(source: str, out: Path, ask: Asker, columns: str | None = None) -
         raise ArgumentError(f"--out={out}: '{out.parent}' is not a writable folder; create it, or choose another place")
     require_writable(out.parent, "--out")
     path = datasets.path(source.removeprefix("example:")) if source.startswith("example:") else source
-    header, codes = outline_of(path)
+    header, codes = outline_of(path if form == _USUAL_FORM else CsvFiles(path, **asdict(form)))
     header = _select_columns(header, columns)
     while True:
         try:
-            sections = _sections(header, codes, source, out, ask)
+            sections = _sections(header, codes, (source, form), out, ask)
             break
         except GoneBack:
             continue
@@ -87,9 +96,11 @@ def start_plan(source: str, out: Path, ask: Asker, columns: str | None = None) -
     return Answer(list(_tell(out, missing, left)), facts)
 
 
-def _sections(header: Header, codes: Mapping[str, CodeList], source: str, out: Path, ask: Asker) -> list[Section]:
+def _sections(
+    header: Header, codes: Mapping[str, CodeList], source: tuple[str, CsvFormat], out: Path, ask: Asker
+) -> list[Section]:
     """The answers to all questions."""
-    sections = [_data(source, out, ask)]
+    sections = [_data(*source, out, ask)]
     columns = [ask_column(name, kind, codes.get(name, _NO_CODES), out.parent, ask) for name, kind in header.items()]
     sections += [column for column in columns if column is not None]
     if ask is nobody and len(sections) > 1:
@@ -130,12 +141,13 @@ def _tell(out: Path, missing: list[str], left: list[str]) -> Iterator[str]:
 # Data -----------------------------------------------------------------------------------------------------------------
 
 
-def _data(source: str, out: Path, ask: Asker) -> Section:
+def _data(source: str, form: CsvFormat, out: Path, ask: Asker) -> Section:
     stem = re.sub(r"[^\w.-]+", "-", Path(source.removeprefix("example:")).stem).strip("-") or "data"
     written = source if source.startswith("example:") else source_text(out.parent, source)
     entries = [
         ask_text("dataset", "what the data set is called in the ledger", stem, ask, lambda a: check_name(a, "dataset")),
         Entry("source", toml_visible(written)),
+        *([] if form == _USUAL_FORM else [Entry("csv", toml_value(form.to_json()))]),
         ask_choice(
             "neighbours",
             f"the neighbouring relation: {' or '.join(f'{kind.word} ({kind.about})' for kind in relations())}",
@@ -150,7 +162,7 @@ def _data(source: str, out: Path, ask: Asker) -> Section:
         what = "the number of rows, known to everybody"
         what += f"; with {' or '.join(sized)} only" if relation is None else ""
         entries.append(ask_number("rows", what, None, ask, lambda a: check_count(a, "rows")))
-    most = "how many rows one person can have; any number: see docs/how-to/persons.md"
+    most = "how many rows one person can have at most; if nobody knows, see docs/how-to/persons.md"
     entries.append(ask_number("rows_per_person", most, "1", ask, lambda a: check_count(a, "rows")))
     entries.append(ask_text("ledger", "the file that records every charge", f"{stem}.db", ask, check_filled))
     return Section("[data]", tuple(entries), ("Everything in this file is public. See docs/plan-file.md.",))

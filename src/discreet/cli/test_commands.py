@@ -16,6 +16,7 @@ __all__ = ["test_app"]
 test_app = typer.Typer(
     help="Tests of hypotheses on published numbers, valid with their noise. Reads releases only; spends nothing.",
     no_args_is_help=True,
+    rich_markup_mode="markdown",
 )
 
 Statistic = Annotated[
@@ -67,7 +68,7 @@ def test_proportion(  # noqa: PLR0917 (options have names)
     results: Results,
     share: Annotated[str, typer.Option(metavar="NUMBER", help="The share under the hypothesis.")],
     of: Of = None,
-    rows: Annotated[int | None, typer.Option(metavar="NUMBER", help="The public number of rows the share is of.")] = None,
+    rows: Annotated[int | None, typer.Option(metavar="NUMBER", help="The public number of rows, if there is one.")] = None,
     statistic: Statistic = None,
     at: At = None,
     alternative: Alternative = "two-sided",
@@ -123,7 +124,7 @@ def test_means(  # noqa: PLR0917 (options have names)
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Is the mean of a column the same in all groups? From sums and counts; assumed are bounds alone."""
+    """Is the mean of a column the same in all groups? From sums and counts; nothing but bounds is assumed."""
     from discreet.cli.testing import Asked, answer_means
 
     with exits():

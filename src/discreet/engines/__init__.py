@@ -54,6 +54,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet.domain.reading import CsvFiles
 from discreet.domain.schema import Schema
 from discreet.engines.absent import AbsentSource
 from discreet.engines.base import CodeList, Engine, Header, Labelled, check_header, check_person
@@ -206,7 +207,7 @@ def header_of(source: str | Path) -> Header:
     return outline_of(source)[0]
 
 
-def outline_of(source: str | Path) -> tuple[Header, Mapping[str, CodeList]]:
+def outline_of(source: str | Path | CsvFiles) -> tuple[Header, Mapping[str, CodeList]]:
     """The header of a source that has a name, and what it says of the codes of its columns. No rows are read.
 
     Raises:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.builders import PATIENCE, run_on_terminal
+from typer.testing import CliRunner
 
 import discreet as dp
 from discreet.cli import app
@@ -127,3 +128,17 @@ def test_limits_of_the_driver(folder: Path) -> None:
     done("release", "plan.toml", "--out", "out", "--memory", "200MB", "--threads", "1", "--spill", "spilled")
     assert not list((folder / "spilled").iterdir())
     assert "no new charge" in done("release", "plan.toml", "--out", "out")
+
+
+@pytest.mark.parametrize("names", [["effective"], ["check"], ["derive", "ratio"]], ids=" ".join)
+def test_help_has_every_word_and_breaks_lines_where_the_terminal_ends(folder: Path, names: list[str]) -> None:
+    """Square brackets are no marks of colours, and the line ends of the source are not those of the page."""
+    shown = CliRunner().invoke(app, [*names, "--help"], env={"COLUMNS": "100"}).stdout
+    told = {
+        "effective": "A plan file: the totals in its [invariants] are exact.",
+        "check": "number of rows and its published totals, which are public. Under add-remove it reads no rows.",
+        "derive ratio": "Where the interval of the denominator contains 0, no number is given",
+    }[" ".join(names)]
+    assert told in " ".join(shown.replace("│", " ").split())
+    prose = [line.strip() for line in shown.split("╭")[0].splitlines()[2:] if line.strip()]
+    assert all(len(line) > 60 or line.endswith(".") for line in prose)

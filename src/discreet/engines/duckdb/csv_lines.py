@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -32,7 +33,8 @@ _MARK = b"\xef\xbb\xbf"
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 PLAIN = CsvFormat()
 """UTF-8, commas, double quotes."""
-_NOT_TEXT = (b"\x1f\x8b", b"PK\x03\x04", b"PAR1", b"BZh", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ", b"\xff\xfe", b"\xfe\xff")
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_NOT_TEXT = (b"\x1f\x8b", b"PK\x03\x04", b"PAR1", b"BZh", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ")
 
 
 def csv_header(path: Path, form: CsvFormat = PLAIN) -> list[str]:
@@ -54,6 +56,8 @@ def csv_header(path: Path, form: CsvFormat = PLAIN) -> list[str]:
         kind = f", as its ending {path.suffix} says" if path.suffix.lower() in PACKED else ""
         raise SourceError(f"source '{path}': cannot be read{kind}; check the file and the permissions") from None
     line = start.removeprefix(_MARK).replace(b"\r", b"\n").split(b"\n", 1)[0]
+    if start.startswith(_UTF_16):
+        raise SourceError(f"source '{path}': is UTF-16; {_write('encoding', 'utf-16')}")
     if start.startswith(_NOT_TEXT) or b"\0" in line:
         raise SourceError(f"source '{path}': is not UTF-8 CSV text; unpack or convert it to CSV or Parquet first")
     if len(line) > MAX_LINE:
@@ -65,7 +69,8 @@ def _names(line: bytes, path: Path, form: CsvFormat) -> list[str]:
     try:
         names = split_line(line.decode("utf-8"), None, form)
     except UnicodeDecodeError:
-        names = None
+        usual = _write("encoding", "windows-1252")
+        raise SourceError(f"source '{path}': its header is not UTF-8; if its encoding is Windows-1252, {usual}") from None
     if not names or names == [""]:
         raise SourceError(f"source '{path}': has no header line with column names; an empty file has no columns")
     others = [mark for mark in _SEPARATORS if mark in names[0] and mark != _separator(form)]
@@ -73,13 +78,21 @@ def _names(line: bytes, path: Path, form: CsvFormat) -> list[str]:
         own = _SEPARATORS.get(_separator(form), repr(_separator(form)))
         raise SourceError(
             f"source '{path}': its header is one column, separated by {_SEPARATORS[others[0]]} instead of {own}; "
-            f"write csv = {{ separator = {json.dumps(others[0])} }} "
-            f"in a plan file, CsvFiles(…, separator={others[0]!r}) in a program"
+            f"{_write('separator', others[0])}"
         )
     twice = next((name for name, times in Counter(names).items() if times > 1), None)
     if twice is not None:
         raise SourceError(f"source '{path}': column '{twice}' is in the header twice; rename one of the two")
     return names
+
+
+def _write(key: str, value: str) -> str:
+    """The advice to say what a file is like, in each place where that can be said."""
+    option = f"{key}={value}".replace("\t", "\\t")
+    return (
+        f"write csv = {{ {key} = {json.dumps(value)} }} in a plan file, CsvFiles(…, {key}={value!r}) in a program, "
+        f"--csv {shlex.quote(option)} in discreet init"
+    )
 
 
 def format_of(path: Path, form: CsvFormat) -> CsvFormat:

@@ -170,7 +170,7 @@ def test_a_format_for_what_is_not_csv_is_refused(tmp_path: Path, monkeypatch: py
         ("a.csv.gz", gzip.compress(b"g,v\n" * 9, mtime=0)[:12], "cannot be read, as its ending .gz says"),
         ("a.csv.zst", b"g,v\n1,2\n", "cannot be read, as its ending .zst says"),
         ("a.csv", gzip.compress(b"g,v\n", mtime=0), "is not UTF-8 CSV text"),
-        ("a.csv", "g;v\n".encode("utf-16"), "is not UTF-8 CSV text"),
+        ("a.csv", "g;v\n".encode("utf-16"), "is UTF-16; write csv"),
         ("a.csv", b"g;v\n1;2\n", 'instead of commas; write csv = { separator = ";" } in a plan file'),
         ("a.tsv", b"g,v\n1,2\n", "separated by commas instead of tabs"),
     ],
