@@ -219,4 +219,4 @@ def _describe(request: Request, steps: Mapping[str, int], start: str) -> str:
             shown.append(f"step={text(column.step * times)} for '{name}'")
     if not shown:
         return ""
-    return f", {start}declare a coarser step: {enumerate_texts(shown)} (the first release of a data set freezes its steps)"
+    return f", {start}declare a coarser step: {enumerate_texts(shown)}"
