@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
 
-from discreet.domain.neighbours import Neighbours, is_of_persons
+from discreet.domain.neighbours import Neighbours, is_of_persons, protected_rows
 from discreet.exact.figures import enumerate_texts
 from discreet.exact.numbers import decimal_text, decimal_up
 from discreet.pages.words.catalogue import Words
@@ -174,7 +174,7 @@ def _amount(amount: Budget, delta: Fraction | None) -> str:
 def _who(neighbours: Neighbours) -> str:
     """Whose data change, and how, as a clause."""
     if is_of_persons(neighbours.word) or neighbours.rows_per_person > 1:
-        return f"all rows of one person are {neighbours.change}"
+        return f"{protected_rows(neighbours.word) or 'all rows of one person'} are {neighbours.change}"
     return f"one row is {neighbours.change}"
 
 

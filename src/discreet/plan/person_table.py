@@ -54,6 +54,11 @@ class PersonTable:
         """The schema of the table of persons."""
         return Schema({name: _column(name, made, self.facts) for name, made in self.made})
 
+    def columns_behind(self, used: Collection[str]) -> frozenset[str]:
+        """The columns of the rows that decide the values of these columns of persons, and which persons have a row."""
+        made = {one.column for name, one in self.made if name in used and one.column is not None}
+        return frozenset({*made, *(step.column for step in conditions_of(self.steps))})
+
     @property
     def relation(self) -> OfPersons:
         """The same relation, on the table with one row for each person."""

@@ -6,7 +6,7 @@ that goes to another cell.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -64,7 +64,7 @@ def part_of_change(quote: Quote, change: AttributeChange) -> Fraction:
     their rows.
     """
     plan, most = quote.plan, _most(quote)
-    if not change.moved.intersection(_plain(plan, used_columns(plan))):
+    if not change.moved.intersection(_source_columns(plan)):
         return Fraction(0)
     if drawing_of(plan) is not None or is_of_persons(plan.neighbours.word):
         return most
@@ -122,6 +122,12 @@ def _change_of(plan: Plan, query: Query, change: AttributeChange) -> Change:
     kept = frozenset(name for name in query.columns() if plain_name(name, plan.schema) not in change.moved)
     row = replace(row_of(asked), neighbours=ReplaceOne(rows=plan.neighbours.rows or 2), kept=kept)
     return query.change(row, asked.facts)
+
+
+def _source_columns(plan: Plan) -> Collection[str]:
+    """The columns of the data set that the release depends on: those of its rows, where persons are made of them."""
+    used = _plain(plan, used_columns(plan))
+    return used if plan.persons is None else plan.persons.columns_behind(used)
 
 
 def _outer(plan: Plan) -> list[str]:

@@ -8,11 +8,13 @@ from itertools import product
 import pytest
 
 import discreet as dp
+from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
 from discreet.noise.bits import system_bits
+from discreet.plan.person_table import PersonTable
 from discreet.quotes import allocate
 from discreet.quotes.attributes import cost_of_change, part_of_change
-from discreet.releases.evaluate import exact_answers
+from discreet.releases.evaluate import exact_answers, run_scans
 from discreet.totals.attributes import attributes_of, changes_of_attribute
 from discreet.totals.exact_totals import exact_totals_of
 
@@ -48,6 +50,48 @@ def test_rows_that_are_drawn_and_rows_of_persons_cost_all_of_the_spend():
     drawn = quoted(lambda table: table.sample("1/2").agg(dp.count(), dp.sum("age", nulls="skip")))
     assert part_of_change(drawn, change_of("age")) == 1
     assert part_of_change(drawn, change_of("sex")) == 0
+
+
+VISITS = dp.Schema(visitor=dp.Identifier(), shop=dp.Category(["a", "b"]), day=dp.Number(0, 2), paid=dp.Number(0, 1))
+OF_PERSONS = {
+    "a column": lambda table: table.per_person(home=dp.only("shop")).group_by("home").agg(dp.count()),
+    "a condition": lambda table: table.where({"day": (0, 1)}).per_person(visits=dp.rows(0, 2)).agg(dp.count()),
+    "a clamp": lambda table: table.clamp({"paid": (0, 0)}).per_person(visits=dp.rows(0, 2)).agg(dp.count()),
+    "not used": lambda table: table.per_person(spent=dp.total("paid", 0, 2), days=dp.distinct("day", most=2)).agg(
+        dp.count(), dp.sum("spent", nulls="skip")
+    ),
+}
+
+
+@pytest.mark.parametrize("part", [False, True])
+@pytest.mark.parametrize("case", OF_PERSONS)
+def test_what_is_made_of_the_rows_of_a_person_is_charged_for_the_columns_of_the_rows(case, part):
+    """Whatever a person's only row, or one of two, is changed to in one attribute: an answer that moves is charged."""
+    plan = OF_PERSONS[case](dp.Table(VISITS, dp.AddRemove(person="visitor", part=part)))
+    found = allocate.quote(plan, dp.ZCDP(1))
+    names = ("shop", "day", "paid")
+    header = {"visitor": ColumnType("integer", ""), "shop": ColumnType("text", "")}
+    header |= {"day": ColumnType("integer", ""), "paid": ColumnType("integer", "")}
+
+    def answers(rows):
+        cubes = run_scans(ReferenceEngine(header, [(1, *row) for row in rows]), plan.layout)
+        return [one.tolist() for one in exact_answers(found, cubes, system_bits())]
+
+    for place, name in enumerate(names):
+        moved = False
+        for row, other, kept in product(product("ab", range(3), range(2)), range(3), [[], [("b", 0, 1)]]):
+            values = [*row]
+            values[place] = "ab"[other % 2] if name == "shop" else min(other, 2 - (name == "paid"))
+            moved |= answers([row, *kept]) != answers([tuple(values), *kept])
+        change = change_of(name, schema=VISITS)
+        assert (part_of_change(found, change) > 0) == moved, name
+        assert (cost_of_change(found, change) == (dp.ZCDP(1) if part else dp.ZCDP(4))) == moved
+
+
+def test_columns_of_persons_that_pass_for_those_of_their_rows_are_noticed(monkeypatch):
+    monkeypatch.setattr(PersonTable, "columns_behind", lambda table, used: frozenset(used))
+    with pytest.raises(AssertionError):
+        test_what_is_made_of_the_rows_of_a_person_is_charged_for_the_columns_of_the_rows("a column", part=False)
 
 
 @pytest.mark.parametrize("name", ["area", "sex"])
