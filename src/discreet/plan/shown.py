@@ -7,6 +7,7 @@ the groups in which no row can be because of a condition on the column that is g
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from math import prod
 from typing import Protocol
 
@@ -90,9 +91,12 @@ def empty_labels(plan: Request, group: Group) -> frozenset[int]:
     others = [one for step in conditions_of(plan.steps) if (one := _condition_above(plan, group, step)) is not None]
     if not conditions and not others:
         return frozenset()
-    last = len(group_labels(group, plan.facts)) - 1
-    empty = {place for place in range(last + 1) if not _can_pass(plan.facts, group, place, [*conditions, *others])}
-    return frozenset(empty)
+    match group:
+        case CategoryGroup():
+            return _empty_categories(plan.facts, group, [*conditions, *others])
+        case BinGroup():
+            return _empty_bins(plan.facts, group, conditions)
+    raise unreachable(group)
 
 
 def _condition_above(plan: Request, group: Group, step: Where | WhereIn) -> WhereIn | None:
@@ -110,23 +114,23 @@ def _condition_above(plan: Request, group: Group, step: Where | WhereIn) -> Wher
     return WhereIn(group.column, tuple(sorted(kept)))
 
 
-def _can_pass(facts: TableFacts, group: Group, place: int, conditions: list[Where | WhereIn]) -> bool:
-    """True if some value of the group satisfies all conditions. Null satisfies none on its own column."""
-    null = group_labels(group, facts)[place] is None
-    match group:
-        case CategoryGroup():
-            known = facts[group.column]
-            if not isinstance(known, CategoryFacts):
-                raise InternalError(f"column '{group.column}' is not categorical")
-            code = known.column.size if null else known.kept[place]
-            return all(isinstance(step, WhereIn) and code in step.kept for step in conditions)
-        case BinGroup() if null:
-            return False
-        case BinGroup():
-            ranges = [(step.low, step.high) for step in conditions if isinstance(step, Where)]
-            low = max(group.edges[place], *(first for first, _ in ranges))
-            return low <= min(group.edges[place + 1] - 1, *(end for _, end in ranges))
-    raise unreachable(group)
+def _empty_categories(facts: TableFacts, group: CategoryGroup, conditions: list[Where | WhereIn]) -> frozenset[int]:
+    """The places of the categories that do not satisfy all conditions. Null, the last, satisfies none on its own column."""
+    known = facts[group.column]
+    if not isinstance(known, CategoryFacts):
+        raise InternalError(f"column '{group.column}' is not categorical")
+    codes = [*known.kept, *([known.column.size] if known.nullable else [])]
+    passing = [frozenset(step.kept) for step in conditions if isinstance(step, WhereIn)]
+    return frozenset(place for place, code in enumerate(codes) if not all(code in kept for kept in passing))
+
+
+def _empty_bins(facts: TableFacts, group: BinGroup, conditions: list[Where | WhereIn]) -> frozenset[int]:
+    """The places of the bins of which no number satisfies all conditions on its column, and that of null."""
+    ranges = [(step.low, step.high) for step in conditions if isinstance(step, Where)]
+    low, high = max(first for first, _ in ranges), min(end for _, end in ranges)
+    bins = enumerate(pairwise(group.edges))
+    empty = {place for place, (start, stop) in bins if max(start, low) > min(stop - 1, high)}
+    return frozenset(empty | ({len(group.labels)} if facts[group.column].nullable else set()))
 
 
 def count_shown(plan: Shown) -> int:
