@@ -45,7 +45,7 @@ def same_identity(book: Book, identity: Identity) -> None:
             f"dataset='{identity.dataset}' was declared otherwise in this ledger: "
             f"{_differences(account.identity, identity)}. This was fixed by the first reservation, because it says what the "
             "budget protects: give what the ledger has or, for other persons or other data, choose another data set name "
-            "(and add up what both reveal). Columns that no exact total uses may change at any time"
+            "(and add up what both reveal). Columns on which nothing of this depends may change at any time"
         )
 
 
