@@ -31,6 +31,7 @@ what it means for the budget (`exits`).
 * `inspecting`: `discreet inspect`: how the rows are read, in exact numbers, for the eyes of their curator alone
 * `ledger_commands`: `discreet ledger` and its commands, each a thin function too
 * `ledgers`: `discreet ledger show`, `discreet ledger verify` and `discreet ledger export`
+* `looking`: Other looks at what `discreet release` has written: the report, views, and what can be recomputed
 * `numbers`: The first rows of a release as a table for people: one cell for a number and its interval
 * `one_command`: The one command that is asked for, which is built faster than all of them
 * `options`: The arguments and options that several commands have
@@ -352,7 +353,7 @@ def report(folder: FolderArgument, labels: Labels = None, language: Language = N
 
     with exits(), begin_drawing() as artist:
         from discreet.cli.exporting import Words
-        from discreet.cli.releasing import report_folder
+        from discreet.cli.looking import report_folder
 
         write(report_folder(require_path(folder, "report"), artist, Words(labels, language)), as_json=as_json)
 
@@ -372,7 +373,7 @@ def consistent(
     as_json: AsJson = False,
 ) -> None:
     """Write consistent.csv: counts as non-negative integers that add up to what is public. Biased; for readers only."""
-    from discreet.cli.releasing import consistent_folder
+    from discreet.cli.looking import consistent_folder
 
     with exits():
         write(consistent_folder(require_path(folder, "consistent"), statistic, formulas), as_json=as_json)
@@ -381,7 +382,7 @@ def consistent(
 @app.command(epilog="Example: discreet verify results")
 def verify(folder: FolderArgument, *, as_json: AsJson = False) -> None:
     """Recompute agreeing tables and their intervals from the measured integers of each release.json in DIR."""
-    from discreet.cli.releasing import verify_folder
+    from discreet.cli.looking import verify_folder
 
     with exits():
         write(verify_folder(require_path(folder, "verify")), as_json=as_json)

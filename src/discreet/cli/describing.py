@@ -22,7 +22,7 @@ from discreet.plan.layout import Layout
 from discreet.plan.plan import Plan, plan_json
 from discreet.plan.recorded import shown_statistic
 from discreet.plan.shown import count_shown
-from discreet.plan.sizes import is_large
+from discreet.plan.sizes import is_large, rows_in_files
 from discreet.planfile.read import PlanFile
 from discreet.privacy import kind_name, to_json
 from discreet.privacy.amounts import amount_text, number_text
@@ -253,9 +253,9 @@ def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
         notes += _perhaps_codes(name, column)
     for name, quote in quotes.items():
         notes += [f"note: '{name}': {words}" for words in note_left_out(quote.plan)]
-        if is_large(quote.plan.layout):
+        if is_large(quote.plan):
             notes.append(
-                f"note: '{name}' has {quote.plan.layout.cells} rows, which are written to files in the folder given by "
+                f"note: '{name}' has {rows_in_files(quote.plan)} rows, which are written to files in the folder given by "
                 "--out; the ledger keeps their digests, not the numbers"
             )
         notes += [f"note: '{name}': {words}" for words in _rough(quote)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from discreet.cli.looking import release_folders
 from discreet.cli.output import Answer
-from discreet.cli.releasing import release_folders
 from discreet.pages.registry.page import write_registration
 from discreet.releases.document import Release
 

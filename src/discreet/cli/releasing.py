@@ -1,4 +1,4 @@
-"""`discreet release` and `discreet report`: the commands that spend and write.
+"""`discreet release` and `discreet ledger extract`: the commands that spend and write.
 
 Whatever can be refused is refused before the reservation, down to a folder that cannot be written. After it every way
 out says that the charge stands, with exit code 4 unless everything is done.
@@ -10,12 +10,11 @@ import re
 import shlex
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
 from discreet.cli.exits import FAILED, leave
-from discreet.cli.exporting import Words
 from discreet.cli.numbers import MOST_ROWS, number_grid
 from discreet.cli.output import Answer, Grid, Spinner, write
 from discreet.cli.planning import open_session
@@ -23,8 +22,7 @@ from discreet.cli.standings import Standing, standing
 from discreet.domain.about import About
 from discreet.engines import Limits
 from discreet.errors import ArgumentError, DiscreetError, LedgerError, ReleaseFailed, SourceError
-from discreet.exact.files import replace_file
-from discreet.exact.given_paths import require_writable, stands
+from discreet.exact.given_paths import require_writable
 from discreet.exact.names import one_form
 from discreet.pages.report.drawing import Artist
 from discreet.plan.sizes import is_large
@@ -32,23 +30,19 @@ from discreet.planfile.read import PlanFile, load_plan
 from discreet.privacy import Budget, to_json
 from discreet.privacy.amounts import amount_text
 from discreet.releases.document import Release
-from discreet.releases.frames import check_formulas, for_csv, frame_of, further_frames
+from discreet.releases.files import TABLE
+from discreet.releases.frames import check_formulas, frame_of, further_frames
 from discreet.releases.guarantee import guarantee_json
 from discreet.releases.labelled import fitting
-from discreet.releases.measured import verify
-from discreet.releases.views import consistent
 from discreet.releases.worded import QUALITY
 from discreet.session.folders import document_in
 from discreet.session.orders import Order, check_name
 
 __all__ = [
-    "consistent_folder",
     "extract_release",
     "folders_for",
-    "release_folders",
     "release_plan",
     "rename_orders",
-    "report_folder",
 ]
 
 _FILES = "release.json, table.csv, table.parquet, report.html"
@@ -127,7 +121,7 @@ def extract_release(file: Path, dataset: str, name: str, out: Path, artist: Arti
     _check_folder(out, one_form(release.dataset), one_form(release.name))
     release.save(out, formulas=formulas)
     write_report(release, out / "report.html", artist)
-    files = [*_files_in(out), *(part.file for part in release.parts)]
+    files = [*_files_in(out), *(part.file for part in release.files)]
     lines = [f"{release.name}: the stored release; no charge", f"  {release.guarantee}", f"  in {out}: {', '.join(files)}"]
     facts = {"name": release.name, "folder": str(out), "files": files, "digest": release.digest}
     return Answer(lines, facts)
@@ -140,64 +134,6 @@ def _rehearse() -> None:
     frame = pl.DataFrame({"a": range(10**5)})
     frame.write_csv(BytesIO())
     frame.write_parquet(BytesIO())
-
-
-def report_folder(folder: Path, artist: Artist, words: Words) -> Answer:
-    """Writes report.html next to the release.json in `folder`, or next to each one in its sub-folders.
-
-    Raises:
-        ArgumentError: `folder` has no release, or cannot be written.
-    """
-    from discreet.pages.report import write_report
-
-    places = release_folders(folder, "report")
-    chosen = [(place, *words.for_page(Release.load(place))) for place in places]
-    written = [
-        write_report(release, place / "report.html", artist, language=language) for place, release, language in chosen
-    ]
-    return _list_files(written)
-
-
-def consistent_folder(folder: Path, statistic: str | None, formulas: str) -> Answer:
-    """Writes consistent.csv and consistent.parquet next to the release.json in `folder`, or next to each in its sub-folders.
-
-    Raises:
-        ArgumentError: `folder` has no release or cannot be written, or the release does not have such numbers.
-    """
-    written = []
-    for place in release_folders(folder, "consistent"):
-        table = consistent(Release.load(place), statistic)
-        try:
-            replace_file(place / "consistent.csv", for_csv(table, formulas).write_csv)
-            replace_file(place / "consistent.parquet", table.write_parquet)
-        except OSError as wrong:
-            raise ArgumentError(f"consistent '{place}': cannot be written ({wrong.strerror}); copy it elsewhere") from None
-        written.append(place / "consistent.csv")
-    return _list_files(written)
-
-
-def verify_folder(folder: Path) -> Answer:
-    """Recomputes the tables of the release in `folder`, or of each in its sub-folders, from their measured integers.
-
-    Raises:
-        ArgumentError: `folder` has no release, or a number of one does not follow from its measured integers.
-    """
-    found = [(place, verify(Release.load(place))) for place in release_folders(folder, "verify")]
-    lines = [f"{place / 'release.json'}: {one}" for place, one in found]
-    return Answer(lines, {"verified": [{"folder": str(place), **asdict(one)} for place, one in found]})
-
-
-def _list_files(paths: Sequence[Path]) -> Answer:
-    return Answer([str(path) for path in paths], {"written": [str(path) for path in paths]})
-
-
-def release_folders(folder: Path, command: str) -> list[Path]:
-    """The folder with its release.json, or its sub-folders with one. Raises ArgumentError where there is none."""
-    alone = stands(folder / "release.json", command)
-    found = [folder] if alone else sorted(path.parent for path in folder.glob("*/release.json"))
-    if not found:
-        raise ArgumentError(f"{command} '{folder}': no release.json there; give the folder that `discreet release` wrote")
-    return found
 
 
 def rename_orders(orders: Sequence[Order], name: str) -> tuple[Order, ...]:
@@ -230,7 +166,7 @@ def folders_for(orders: Sequence[Order], out: Path) -> list[Path]:
 
 def _to(order: Order, folder: Path) -> Order:
     """The order with the folder for its files, which a large release needs before it is computed."""
-    return replace(order, to=folder) if is_large(order.request.layout) else order
+    return replace(order, to=folder) if is_large(order.request) else order
 
 
 def _slug(name: str) -> str:
@@ -263,7 +199,7 @@ def _write_release(answer: Release | ReleaseFailed, folder: Path, artist: Artist
         answer.save(folder, formulas=formulas)
         write_report(answer, folder / "report.html", artist)
     except Exception as error:  # noqa: BLE001 (whatever it is, the charge stands, and the ledger has the release)
-        again = "the same command again" if answer.parts else "the same command with another --out"
+        again = "the same command again" if answer.files else "the same command with another --out"
         return (
             f"was charged, but could not be written to '{folder}' ({type(error).__name__}). The ledger has it: "
             f"run {again}, at no charge"
@@ -378,17 +314,18 @@ def _summarise(done: Sequence[tuple[Release, Path]], before: Standing, remaining
     for release, folder in done:
         charge, guarantee, parts = release.document["ledger"], release.guarantee, release.parts
         fresh = charge["sequence"] > before.head
-        files = _LARGE_FILES if parts else _FILES
+        files = _LARGE_FILES if release.files else _FILES
         lines += [f"{release.name}: {_tell_cost(release, before)}", f"  {guarantee}", f"  in {folder}: {files}"]
         table = frame_of(release.shown(MOST_ROWS)["columns"])
         every = sum(part.rows for part in parts) or None
         lines += number_grid(table, height=every, words=_titles(release, table.columns)) if table.width else []
         lines += _further_tables(release)
+        lines += [f"  {name}: {rows:,} rows in {folder / TABLE}" for name, rows in release.in_files.items()]
         facts.append(
             {
                 "name": release.name,
                 "folder": str(folder),
-                "files": [*_files_in(folder), *(part.file for part in parts)],
+                "files": [*_files_in(folder), *(part.file for part in release.files)],
                 "charged": fresh,
                 "guarantee": guarantee_json(guarantee),
                 "ledger": charge,

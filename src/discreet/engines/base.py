@@ -5,7 +5,7 @@ Engines are the only code that sees rows. They know paths, axes and moments; the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -246,13 +246,16 @@ def snapshot_before(engine: Engine) -> str:
     return engine.snapshot()
 
 
-def cubes_of(engine: Engine, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
+def cubes_of(engine: Engine, scans: Iterable[CubeRequest]) -> Iterator[Cube]:
     """A cube for each scan, in order, all of the same rows unless the engine's snapshot differs afterwards.
 
-    Each cube is read when the caller takes it, where the engine does not have to read them together.
+    Each scan is asked for, and its cube is read, when the caller takes it, where the engine does not have to read them
+    together.
     """
-    if len(scans) > 1 and isinstance(engine, Together):
-        return engine.aggregate_all(scans)
+    if isinstance(engine, Together):
+        scans = list(scans)
+        if len(scans) > 1:
+            return engine.aggregate_all(scans)
     return (engine.aggregate(axes, moments) for axes, moments in scans)
 
 

@@ -1,9 +1,11 @@
 """A request on a prepared table: the table with its steps, the plan, its layout of scans and its sizes.
 
+* `area_reading`: The reading of areas that are too many for one cube: level by level, and some areas at a time
 * `covering`: Few sets of columns for many wanted ones, each with a bounded number of cells
 * `families`: Columns of one family in one request: each of them is the same public function of a cell of the source, or it
   is refused
 * `filled`: Imputed columns that are counted with their nulls, because their law is applied to the noisy counts
+* `in_files`: Statistics whose tables have too many numbers for a document: they are written to files, area by area
 * `keys`: Requests with groups that nobody listed: what is refused, and how many groups can be found
 * `layout`: The scans of a request: the cubes that the engine fills for it, with their keys and sums
 * `person_table`: A table with one row for each person, made of all rows of the person: its schema, and the scan that makes

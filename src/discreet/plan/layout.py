@@ -22,9 +22,12 @@ from discreet.domain.schema import Schema
 from discreet.domain.steps import ROW_DRAWS, Resize, RowDraw, Step, TableFacts, Where, after, conditions_of, facts_of
 from discreet.errors import InternalError
 from discreet.exact.figures import plural
+from discreet.plan.area_reading import AreaReading, reading_of
 from discreet.plan.covering import cover
 from discreet.plan.filled import filled_columns, needs_with_nulls
+from discreet.plan.in_files import areas_in_files
 from discreet.plan.recorded import Request, needs_of_parts, path_called
+from discreet.statistics.agreeing_areas import AgreeingAreas
 from discreet.statistics.base import Need, Statistic, groupings_of
 
 __all__ = [
@@ -62,6 +65,7 @@ class Layout:
         persons: the one scan of a table of persons, beside which there is no other; None for a table of rows.
         keys: the reading in its place that keeps the texts of a column whose groups nobody listed; None without any.
         each: the scan that makes one row of each person, of which the others read the result; None for a table as it is.
+        areas: the reading of areas in slices, beside which there are no scans; None for any other request.
     """
 
     scans: tuple[Scan, ...]
@@ -71,6 +75,7 @@ class Layout:
     persons: PersonScan | None = None
     each: PersonRows | None = None
     keys: KeyScan | None = None
+    areas: AreaReading | None = None
 
     @property
     def cells(self) -> int:
@@ -79,6 +84,8 @@ class Layout:
 
     def __str__(self) -> str:
         """A sentence that says how often the source is read, for tables of how many cells, and why."""
+        if self.areas is not None:
+            return f"the source is read {len(self.areas.slices)} times, for some areas of a level each time"
         if self.keys is not None:
             return f"the source is read once, person by person, with the texts of '{self.keys.column}'"
         if self.persons is not None:
@@ -151,6 +158,9 @@ def layout_of(request: Request) -> Layout:
     """
     known = _gather(request)
     needs = _needs(known)
+    filed = areas_in_files(request.answered, request.facts)
+    if filed is not None:
+        return _layout_of_areas(known, filed)
     tied = _explain_tie(request, known)
     components = [needs] if tied else _share(known, _components(needs, known.paths))
     scans = _pack(known, components)
@@ -165,6 +175,18 @@ def layout_of(request: Request) -> Layout:
     elif len(needs) > 1:
         because = "the statistics share imputed columns, whose values are drawn once"
     return Layout(tuple(scans), known.labels, _scan_for(known, needs).domain, because)
+
+
+def _layout_of_areas(known: _Known, one: Statistic) -> Layout:
+    """The slices of a statistic of areas, which is the only one of its request."""
+    needs = one.kind.reads.needs(one)
+    groups = tuple(dict.fromkeys(group for need in needs for group in need.groups))
+    base = _scan_for(known, [Need("groups", tuple(group.column for group in groups), groups)])
+    if not isinstance(one.kind, AgreeingAreas):
+        raise InternalError(f"statistic '{one.name}' has no areas")
+    levels = one.kind.levels
+    reading = reading_of(one, levels, base, [known.paths[level] for level in levels], known.request.facts)
+    return Layout((), known.labels, base.domain, "", areas=reading)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

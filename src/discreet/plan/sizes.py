@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import gcd, prod
+from typing import Protocol
 
 import numpy as np
 
@@ -17,30 +18,35 @@ from discreet.domain.codes import NULL
 from discreet.domain.columns import Number
 from discreet.domain.groups import BinGroup, group_labels
 from discreet.domain.imputation import Normal, Uniform
+from discreet.domain.neighbours import person_of
 from discreet.domain.steps import Clamp, Impute, NumberFacts, TableFacts, Where, facts_of
 from discreet.errors import PlanError
 from discreet.exact.figures import enumerate_texts
 from discreet.exact.numbers import text
+from discreet.plan.in_files import MOST_WHOLE_CELLS, areas_in_files
 from discreet.plan.layout import Layout, Request, resize_of
 from discreet.statistics.base import Room, Statistic, groupings_of
+from discreet.statistics.count_tables import cells_of_tables
 from discreet.statistics.registry import STATISTICS
 
 __all__ = [
     "MAX_CUBE_CELLS",
     "MAX_DRAWN",
+    "MAX_IN_FILES",
     "MAX_RELEASE_CELLS",
     "MOST_WHOLE_CELLS",
+    "bytes_in_files",
     "check_cubes",
     "check_release",
     "is_large",
+    "rows_in_files",
 ]
-
-MOST_WHOLE_CELLS = 250_000
-"""The document of a release holds a table of at most this many rows. A release with more rows is large: its table is
-written to files next to the document."""
 
 MAX_RELEASE_CELLS = 20_000_000
 """The largest number of cells of a release."""
+
+MAX_IN_FILES = 10**10
+"""The largest number of noisy counts of areas in files: some hours, and some hundred GB."""
 
 MAX_DRAWN = 10_000_000
 """The largest number of noisy integers of one statistic that has several in a cell."""
@@ -48,6 +54,15 @@ MAX_DRAWN = 10_000_000
 MAX_CUBE_CELLS = 25_000_000
 """The largest number of occupied cells of one cube. A cube has at most one for each cell of its domain, and at most one for
 each row. It has the cells of the release, and cells for rows outside its bins."""
+
+
+class Sized(Request, Protocol):
+    """A request with its layout. A plan is one."""
+
+    @property
+    def layout(self) -> Layout:
+        """The scans of the request."""
+
 
 _MAX_DOMAIN = 2**62 - 1
 _BLOCK = 2**20
@@ -69,14 +84,61 @@ def check_release(request: Request) -> None:
         raise PlanError(f"group_by: {cells} cells are more than {MAX_RELEASE_CELLS}; group by fewer columns{advice}")
     if not cells:
         raise PlanError("group_by: no group is left, because clamping removed every category")
+    filed = areas_in_files(request.answered, facts)
     for statistic in request.answered:
+        if statistic is filed:
+            _check_filed(request, statistic)
+            continue
         _check_fineness(request, statistic, cells, facts)
         _check_large(statistic, cells)
 
 
-def is_large(layout: Layout) -> bool:
-    """True if the table of the release has too many rows for its document and is written to files."""
-    return layout.cells > MOST_WHOLE_CELLS
+def is_large(request: Sized) -> bool:
+    """True if a table of the release has too many rows for its document and is written to files."""
+    return request.layout.cells > MOST_WHOLE_CELLS or request.layout.areas is not None
+
+
+def rows_in_files(request: Sized) -> int:
+    """The rows of the tables of a large release, those that its document holds among them."""
+    filed = areas_in_files(request.answered, request.facts)
+    return request.layout.cells if filed is None else cells_of_tables(groupings_of(filed), request.facts)
+
+
+def bytes_in_files(request: Sized) -> int:
+    """What the files of a large release may need on the disk, with what is there only while it is made.
+
+    A number is 8 bytes and a label 4, before they are packed.
+    """
+    reading = request.layout.areas
+    if reading is None:
+        return request.layout.cells * (24 * len(request.answered) + 4 * len(request.group_by))
+    (one,) = request.answered
+    tables = groupings_of(one)
+    printed = sum(cells_of_tables([own], request.facts) * (24 + 4 * len(own)) for own in tables)
+    # The measured numbers of a table have one level more along each further group; of all but the last level there are
+    # three more numbers for each.
+    parts = {frozenset(own[1:]) for own in tables if own and own[0].column == reading.columns[-1]}
+    finest = [own for own in parts if not any(own < other for other in parts)]
+    width = sum(prod(1 + len(group_labels(group, request.facts)) for group in own) for own in finest)
+    *inner, last = map(len, reading.order)
+    return printed + 8 * width * (last + 4 * (1 + sum(inner)))
+
+
+def _check_filed(request: Request, statistic: Statistic) -> None:
+    """Checks that a statistic whose tables are written to files is alone, of rows, and has numbers for some files only."""
+    many = cells_of_tables(groupings_of(statistic), request.facts)
+    begun = f"statistic '{statistic.name}': has {many} numbers"
+    if many > MAX_IN_FILES:
+        raise PlanError(f"{begun}, more than {MAX_IN_FILES}; take fewer levels or groups")
+    if len(request.answered) > 1:
+        raise PlanError(
+            f"{begun}, more than {MOST_WHOLE_CELLS}, which are written to files: ask for it in a request of its own"
+        )
+    if person_of(request.neighbours) is not None or request.facts.drawn is not None:
+        raise PlanError(
+            f"{begun}, more than {MOST_WHOLE_CELLS}, and is read area by area, which tables of persons, samples and "
+            "resizes are not; take fewer levels or groups"
+        )
 
 
 def _check_large(statistic: Statistic, cells: int) -> None:

@@ -14,6 +14,7 @@
 * `groups`: The sizes of groups that errors are stated for: the sizes in the plan where they are public, else a few round
   ones
 * `keys`: What finding groups costs: the division of a spend among rounds and answers, and the thresholds
+* `large`: Quotes of large releases: what does not fit into files is refused before it is spent
 * `lattice`: From a request and the totals to the structure of its row counts; see `structure`
 * `moved`: What the steps of a plan do to the numbers of a column: public facts, from the plan alone
 * `off`: How far a statistic of the prepared table is from the same of the table as recorded, if something is assumed

@@ -31,18 +31,24 @@ from discreet.mechanisms import (
 )
 from discreet.plan.layout import drawing_of
 from discreet.plan.plan import Plan
-from discreet.plan.sizes import MOST_WHOLE_CELLS, is_large
 from discreet.privacy.coordinates import Budget, coordinates
 from discreet.privacy.measures import Target, is_budget, noise_measures
 from discreet.quotes.advertised import advertise
-from discreet.quotes.areas import Given, charge_of_areas, check_areas, cost_of_areas, divide_areas, fit_areas
+from discreet.quotes.areas import (
+    Given,
+    charge_of_areas,
+    check_areas,
+    cost_of_areas,
+    divide_areas,
+    fit_areas,
+)
 from discreet.quotes.certainty import set_levels
 from discreet.quotes.effects import charge_of, divide_effects, effects_among, is_gaussian
 from discreet.quotes.keys import expected_plan, stages_of_plan
 from discreet.quotes.one_row import Apart, Norms, bound_with_totals, differing
 from discreet.quotes.persons import step_of, weighting_for
 from discreet.quotes.primitives import Asked, recipes_of, weights_of
-from discreet.quotes.quote import Alternative, Line, Measured, Quote, expected_error
+from discreet.quotes.quote import Alternative, Line, Measured, Quote
 from discreet.quotes.space import possible_places, space_of
 from discreet.quotes.statuses import factor_by_status
 from discreet.quotes.vectors import together_of
@@ -54,7 +60,7 @@ if TYPE_CHECKING:
     from discreet.privacy.amplify import Resampling
     from discreet.privacy.subsample import Subsample
 
-__all__ = ["changes_of", "check_large", "quote", "quote_alone", "resampling_of", "row_quote", "row_targets"]
+__all__ = ["changes_of", "quote", "quote_alone", "resampling_of", "row_quote", "row_targets"]
 
 
 def quote(plan: Plan, spend: Budget, exact_totals: ExactTotals | None = None, *, expect: tuple[int, ...] = ()) -> Quote:
@@ -382,19 +388,3 @@ def _changes_once(asked: Asked) -> Callable[[Query], Change]:
         return known[query] if query in known else known.setdefault(query, _change(asked, query))
 
     return change
-
-
-def check_large(quote: Quote) -> Quote:
-    """The quote itself, when it can be released.
-
-    Raises:
-        PlanError: it is large, and so noisy that its counts do not fit 64-bit integers.
-    """
-    if is_large(quote.plan.layout):
-        for line in quote.lines:
-            if line.recipe.whole and expected_error(quote, line, rows=1) >= 2**53:
-                raise PlanError(
-                    f"spend: leaves '{line.statistic.name}' an interval beyond 2**53; a release of more than "
-                    f"{MOST_WHOLE_CELLS} rows has counts in 64-bit integers: spend more"
-                )
-    return quote

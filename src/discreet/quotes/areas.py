@@ -28,7 +28,16 @@ from discreet.statistics.agreeing_areas import AgreeingAreas
 from discreet.statistics.base import Statistic
 from discreet.statistics.levels import tree_of
 
-__all__ = ["Given", "charge_of_areas", "check_areas", "cost_of_areas", "divide_areas", "fit_areas", "trees_among"]
+__all__ = [
+    "Given",
+    "charge_of_areas",
+    "check_areas",
+    "check_room",
+    "cost_of_areas",
+    "divide_areas",
+    "fit_areas",
+    "trees_among",
+]
 
 Given = Mapping[Query, tuple[Sensitivity, Fraction]]
 """For each query its sensitivity and its share."""
@@ -156,3 +165,17 @@ def check_areas(queries: Sequence[Query], target: Target) -> None:
             "agreeing_areas(): needs Gaussian noise, which has no pure ε; take a budget of ZCDP, GDP or ApproxDP, or ask "
             "for tables(…) of each level"
         )
+
+
+def check_room(measured: Sequence[Measured]) -> None:
+    """Checks that effects of areas that are written to files are integers of 64 bits, whatever the rows are.
+
+    Raises:
+        PlanError: a table of many cells with little noise is measured in steps that are too fine.
+    """
+    for one in measured:
+        if isinstance(one.query, AreaEffects) and not one.query.effect.is_narrow:
+            raise PlanError(
+                f"agreeing_areas(): the {one.query.words()} has so little noise that its integers need more than 64 bits; "
+                "spend less, or take fewer groups together"
+            )

@@ -10,8 +10,9 @@ from discreet.exact.numbers import Amount, exact, text
 from discreet.plan.plan import Plan
 from discreet.privacy.amounts import spend_of
 from discreet.privacy.coordinates import Budget
-from discreet.quotes.allocate import check_large, quote, quote_alone
+from discreet.quotes.allocate import quote, quote_alone
 from discreet.quotes.groups import Expect, check_expect
+from discreet.quotes.large import check_large
 from discreet.quotes.quote import Quote
 from discreet.totals.exact_totals import ExactTotals
 

@@ -1,10 +1,12 @@
 """From cubes to a document: noisy answers, estimates, frames, files and other looks at them.
 
 * `_solvers`: Least squares and controlled rounding where totals overlap, so that no closed form is known
+* `areas`: Releases of areas of all levels in files: counted, measured and put together some areas at a time
 * `assemble`: From noisy integers to the statistics of a request with their intervals: a pure function of public
   numbers
 * `choosing`: Bounds of a clamp that are chosen from public or released numbers: what `dp.choose_clamp` reads them from
 * `consistent`: Noisy counts made a table of non-negative integers that has the published totals exactly
+* `described`: The files that a document describes: of its table, of further frames and of measured numbers
 * `derived`: Derived numbers: ratios, changes and means of what releases publish, with certified intervals
 * `document`: The result: numbers with error bars, the guarantee, and all that a third party needs to check both
 * `evaluate`: A quote carried out on its cubes: exact integers, then noisy integers
@@ -32,6 +34,7 @@
 * `quality`: The reliability of numbers: a class for every number of a release, from its interval and what is public about
   it
 * `rows`: Rows that are fitted to what a release has published: post-processing of its document, nothing charged
+* `tabled`: Tables as a document holds them: labels and numbers of the rows that are printed, and their public sums
 * `transport`: Whole tables with given sums: the nearest ones that are not negative, rounded by an integral flow
 * `whole_areas`: Whole numbers of rows in the areas of all levels, which add up: a biased view
 * `worded`: A document as people see it: labels in the place of categories, classes next to numbers, suppressed values

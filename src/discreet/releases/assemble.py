@@ -18,9 +18,21 @@ from discreet.quotes.quote import Line, Quote
 from discreet.releases.labels import LabelColumn, label_columns
 from discreet.statistics.base import outputs
 from discreet.statistics.estimate import Estimate
-from discreet.statistics.recipe import Answers
+from discreet.statistics.recipe import Answers, CountTable
 
-__all__ = ["Columns", "Frame", "Noisy", "answers_of", "columns_of_plan", "estimate_statistics", "frames", "group_columns"]
+__all__ = [
+    "Columns",
+    "Frame",
+    "Noisy",
+    "answers_of",
+    "columns_of_plan",
+    "estimate_statistics",
+    "frame_names",
+    "frame_of_table",
+    "frames",
+    "group_columns",
+    "shown_groups",
+]
 
 Noisy = Sequence[NDArray[Any]]
 
@@ -73,15 +85,27 @@ def answers_of(quote: Quote, line: Line, noisy: Noisy, cells: slice | None = Non
 
 def frames(quote: Quote, noisy: Noisy) -> list[Frame]:
     """The histograms and tables of counts, each with the groups of the request and then its own; no two of one name."""
-    found: list[Frame] = []
+    tables = [(line, table) for line in quote.lines for table in line.recipe.tables(answers_of(quote, line, noisy))]
+    return [
+        frame_of_table(quote, name, table)
+        for name, (_, table) in zip(frame_names([(line, table.groups) for line, table in tables]), tables, strict=True)
+    ]
+
+
+def frame_of_table(quote: Quote, name: str, table: CountTable) -> Frame:
+    """A table of counts of this name, with the labels of its rows."""
+    labels = label_columns(shown_groups(quote.plan, table.groups))
+    return Frame(name, labels, Columns("count", table.counts), table.consistent, table.told)
+
+
+def frame_names(tables: Sequence[tuple[Line, Sequence[Group]]]) -> list[str]:
+    """The names of all frames, each of a statistic and of groups of its own: these are told where it has several."""
     taken: Counter[str] = Counter()
-    for line in quote.lines:
-        tables = line.recipe.tables(answers_of(quote, line, noisy))
-        for table in tables:
-            own = [group.column for group in table.groups] if len(tables) > 1 else []
-            name = _frame_name("_".join([line.statistic.name, *own]), taken)
-            labels = _frame_labels(quote, table.groups)
-            found.append(Frame(name, labels, Columns("count", table.counts), table.consistent, table.told))
+    many = Counter(line.statistic.name for line, _ in tables)
+    found = []
+    for line, groups in tables:
+        own = [group.column for group in groups] if many[line.statistic.name] > 1 else []
+        found.append(_frame_name("_".join([line.statistic.name, *own]), taken))
     return found
 
 
@@ -93,10 +117,10 @@ def _frame_name(name: str, taken: Counter[str]) -> str:
     return found
 
 
-def _frame_labels(quote: Quote, groups: Sequence[Group]) -> list[LabelColumn]:
-    """The label columns of a frame: the groups of the request, then its own, no two of one name."""
+def shown_groups(plan: Plan, groups: Sequence[Group]) -> list[tuple[dict[str, tuple[Label, ...]], frozenset[int]]]:
+    """The columns of each group of a frame, those of the request first, no two of one name, and its hidden places."""
     taken: set[str] = set()
-    return label_columns(_shown(quote.plan, group, taken) for group in (*quote.plan.group_by, *groups))
+    return [_shown(plan, group, taken) for group in (*plan.group_by, *groups)]
 
 
 def _shown(plan: Plan, group: Group, taken: set[str]) -> tuple[dict[str, tuple[Label, ...]], frozenset[int]]:

@@ -6,8 +6,7 @@ and the files are views of that document. The table of a *large* release is in s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +19,8 @@ from discreet.errors import ArgumentError, printed
 from discreet.exact.canonical import digest_of_members, has_text_keys, seal_bytes
 from discreet.exact.files import make_folder, replace_file
 from discreet.exact.given_paths import content_of, quote_path, reason, require_path
-from discreet.releases.files import TABLE, TableFile, collect_rows, copy_table, paths_of, problem_of, table_of
+from discreet.releases.described import files_in, frames_in_files, parts_in, refuse_made_up
+from discreet.releases.files import TABLE, TableFile, collect_rows, copy_table, paths_of, problem_of
 from discreet.releases.frames import all_frames, check_formulas, for_csv, frame_of, name_files
 from discreet.releases.guarantee import Guarantee, guarantee_of_json
 from discreet.releases.labelled import abouts_in, apply_labels, list_known, texts_of
@@ -37,8 +37,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "Release", "RowEstimate", "make_release"]
 
-FORMAT = 2
-"""The newest version of the release file: 1 holds its table, 2 describes the files that do. Readers refuse what is newer."""
+FORMAT = 3
+"""The newest version of the release file: 1 holds its table, 2 describes the files that do, 3 also those of further frames
+and of measured numbers. Readers refuse what is newer."""
 
 _PARTS = ("name", "dataset", "guarantee", "columns")
 
@@ -81,7 +82,7 @@ class Release:
 
     def _repr_html_(self) -> str:
         document = self.shown(20)
-        with _refuse_made_up("numbers"):
+        with refuse_made_up("numbers"):
             return release_card(document)
 
     def plot(self, statistic: str | None = None) -> alt.LayerChart:
@@ -129,7 +130,7 @@ class Release:
     @property
     def guarantee(self) -> Guarantee:
         """The promise of the release."""
-        with _refuse_made_up("guarantee"):
+        with refuse_made_up("guarantee"):
             return guarantee_of_json(self.document["guarantee"])
 
     @property
@@ -159,7 +160,7 @@ class Release:
         document = self.document
         if not isinstance(texts, About):
             return replace(self, texts=texts_of(document, texts))
-        with _refuse_made_up("plan"):
+        with refuse_made_up("plan"):
             known = list_known(document)
         return replace(self, texts=apply_labels(document, texts, known))
 
@@ -170,13 +171,18 @@ class Release:
         The rule is the rule of the document, or the usual one: a coefficient of variation up to 16.6 % and 33.3 %.
         """
         document, table = self.document, self.table
-        with _refuse_made_up("quality"):
+        with refuse_made_up("quality"):
             return quality_frame(document, table)
 
     @property
     def parts(self) -> tuple[TableFile, ...]:
         """The files that hold the table of a large release; none where the document holds it."""
-        return _parts(self.document)
+        return parts_in(self.document)
+
+    @property
+    def files(self) -> tuple[TableFile, ...]:
+        """All files of a large release: those of its table, of further frames and of measured numbers."""
+        return files_in(self.document)
 
     @property
     def table(self) -> pl.DataFrame:
@@ -185,23 +191,36 @@ class Release:
         The table of a large release is read into memory whole; `scan` reads only the requested part.
         """
         document = self.document
-        if _parts(document):
+        if parts_in(document):
             return collect_rows(self.scan())
-        with _refuse_made_up("columns"):  # no lazy frame: collecting one needs threads, which a forked process has not
+        with refuse_made_up("columns"):  # no lazy frame: collecting one needs threads, which a forked process has not
             return frame_of(document["columns"])
 
-    def scan(self) -> pl.LazyFrame:
-        """`table`, read when it is collected and only as far as that needs: of a large release from its files.
+    def scan(self, frame: str = "table") -> pl.LazyFrame:
+        """A frame, read when it is collected and only as far as that needs: of a large release from its files.
+
+        Args:
+            frame: "table", or the name of a further one: those of `tables`, and those that are in files alone.
 
         Raises:
-            ArgumentError: it is not known where the files are.
+            ArgumentError: there is no such frame, or it is not known where the files are.
         """
-        parts = self.parts
-        if parts:
+        document = self.document
+        found = parts_in(document) if frame == "table" else frames_in_files(document).get(frame, ())
+        if found:
             import polars as pl
 
-            return pl.scan_parquet(paths_of(parts, self._place()))
-        return self.table.lazy()
+            return pl.scan_parquet(paths_of(found, self._place()))
+        tables = self.tables if frame != "table" else {"table": self.table}
+        if not isinstance(frame, str) or frame not in tables:
+            known = ", ".join([*self.tables, *frames_in_files(document)])
+            raise ArgumentError(f"scan({printed(frame)}): the release has no such frame; it has {known}")
+        return tables[frame].lazy()
+
+    @property
+    def in_files(self) -> dict[str, int]:
+        """The further frames that are in files alone, which `scan` reads, each with the number of its rows."""
+        return {name: sum(part.rows for part in parts) for name, parts in frames_in_files(self.document).items()}
 
     def shown(self, rows: int) -> dict[str, Any]:
         """The document with the numbers that views show; of a large release, at most those of the first `rows` rows.
@@ -211,12 +230,12 @@ class Release:
         from discreet.releases.possible import show_bounds
 
         document = self.document
-        if _parts(document):
+        if parts_in(document):
             head = None if self.folder is None else collect_rows(self.scan().head(rows))
-            with _refuse_made_up("columns"):
+            with refuse_made_up("columns"):
                 columns = [(one, [] if head is None else head[one["name"]].to_list()) for one in document["columns"]]
                 document["columns"] = [{**one, "values": values} for one, values in columns]
-        with _refuse_made_up("numbers"):
+        with refuse_made_up("numbers"):
             return in_words(show_bounds(document), document, self.about)
 
     def _place(self) -> Path:
@@ -231,7 +250,7 @@ class Release:
         A frame of totals has the columns of its cells and their exact numbers; cells that are not there hold 0 rows.
         """
         table, document = self.table, self.document
-        with _refuse_made_up("tables"):
+        with refuse_made_up("tables"):
             return all_frames(document, table)
 
     def to_pandas(self) -> pd.DataFrame:
@@ -267,8 +286,8 @@ class Release:
         files = name_files({name: frame for name, frame in frames.items() if name != TABLE or not parts})
         try:
             make_folder(place)
-            if parts and problem_of(parts, place / TABLE):
-                copy_table(parts, self._place() / TABLE, place)
+            if self.files and problem_of(self.files, place / TABLE):
+                copy_table(self.files, self._place() / TABLE, place)
             replace_file(place / "release.json", lambda path: path.write_bytes(self.payload))
             for name, frame in files.items():
                 replace_file(place / f"{name}.csv", partial(for_csv(frame, formulas).write_csv, quote_style="non_numeric"))
@@ -326,7 +345,7 @@ class Release:
         except (OSError, ValueError, TypeError):
             shown = quote_path(folder) if isinstance(folder, str | Path) else printed(folder)
             raise ArgumentError(f"load({shown}): no release.json there; name the folder of a saved release") from None
-        parts = Release(payload).parts
+        parts = Release(payload).files
         problem = problem_of(parts, file.parent / TABLE) if parts else ""
         if problem:
             raise ArgumentError(f"load('{folder}'): {TABLE}: {problem}; restore the folder from a copy")
@@ -348,7 +367,11 @@ class RowEstimate:
 
 def make_release(content: Mapping[str, Any]) -> Release:
     """The release of a complete public document without format, version and digest, which are added."""
-    body = {"format": 2 if "table" in content else 1, "library": f"discreet {__version__}", **content}
+    body = {
+        "format": 3 if "files" in content else 2 if "table" in content else 1,
+        "library": f"discreet {__version__}",
+        **content,
+    }
     _check_parts(body)
     if not has_text_keys(body):
         raise ArgumentError("release: holds an object with a name that is not a text")
@@ -367,18 +390,3 @@ def _check_parts(document: Mapping[str, Any]) -> None:
     missing = [key for key in _PARTS if key not in document]
     if missing:
         raise ArgumentError(f"release: has no '{missing[0]}'; it is not a document that discreet wrote")
-
-
-@contextmanager
-def _refuse_made_up(part: str) -> Iterator[None]:
-    """A document with the right digest that discreet did not write fails inside like bytes that are not a release."""
-    try:
-        yield
-    except Exception:  # noqa: BLE001 (whatever a made-up document does to rationals and frames)
-        raise ArgumentError(f"release: its {part} cannot be read; it is not a document that discreet wrote") from None
-
-
-def _parts(document: Mapping[str, Any]) -> tuple[TableFile, ...]:
-    """The files that hold the table of a document."""
-    with _refuse_made_up("table"):
-        return table_of(document["table"]) if document["format"] > 1 else ()

@@ -38,8 +38,14 @@ def run_scans(engine: Engine, layout: Layout, *before: CubeRequest) -> Iterator[
     if layout.each is not None:
         persons, made = totals_of_persons(engine, layout.each), layout.each.made
         return (cube_of_persons(persons, made, part.axes, part.moments) for part in layout.scans)
-    cubes = cubes_of(engine, [*before, *((part.axes, part.moments) for part in layout.scans)])
+    cubes = cubes_of(engine, chain(before, _requests(layout)))
     return chain([next(cubes)], cubes)
+
+
+def _requests(layout: Layout) -> Iterator[CubeRequest]:
+    """What is asked of an engine, one scan after the other; of areas in slices, each is made when it is needed."""
+    scans = layout.scans if layout.areas is None else map(layout.areas.scan, layout.areas.slices)
+    return ((part.axes, part.moments) for part in scans)
 
 
 def check_rows(plan: Plan, cubes: Iterable[Cube]) -> Iterator[Cube]:

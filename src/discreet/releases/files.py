@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 __all__ = [
     "DOCUMENT",
     "DRAFT",
+    "PART",
     "TABLE",
+    "PartWriter",
+    "RowsInFiles",
     "TableFile",
     "collect_rows",
     "complete_draft",
@@ -46,6 +49,9 @@ TABLE = "table"
 
 DOCUMENT = "release.json"
 """The name of the document in the folder of a release, and in a draft folder with all its files."""
+
+PART = "part"
+"""The beginning of the names of the files of the main table."""
 
 DRAFT = f".{TABLE}."
 """The prefix of the names of draft folders."""
@@ -75,8 +81,12 @@ def table_json(parts: Sequence[TableFile]) -> dict[str, Any]:
     return {"format": "parquet", "rows": sum(part.rows for part in parts), "parts": [asdict(part) for part in parts]}
 
 
-def table_of(stated: Mapping[str, Any]) -> tuple[TableFile, ...]:
+def table_of(stated: Mapping[str, Any], stem: str = PART) -> tuple[TableFile, ...]:
     """The parts that a document holds, under the names that they must have, one after the other.
+
+    Args:
+        stated: as `table_json` has written them.
+        stem: the beginning of their names.
 
     Raises:
         KeyError, TypeError, ValueError: discreet has not written them.
@@ -85,7 +95,7 @@ def table_of(stated: Mapping[str, Any]) -> tuple[TableFile, ...]:
     first = 0
     for number, part in enumerate(parts):
         types = [type(value) for value in (part.first, part.rows, part.size, part.sha256)]
-        if types != [int, int, int, str] or (part.file, part.first) != (_file(number), first) or part.rows < 1:
+        if types != [int, int, int, str] or (part.file, part.first) != (_file(stem, number), first) or part.rows < 1:
             raise ValueError(f"part {number}")
         first += part.rows
     if stated["format"] != "parquet" or stated["rows"] != first or not parts:
@@ -93,8 +103,8 @@ def table_of(stated: Mapping[str, Any]) -> tuple[TableFile, ...]:
     return parts
 
 
-def _file(number: int) -> str:
-    return f"{TABLE}/part-{number:05d}.parquet"
+def _file(stem: str, number: int) -> str:
+    return f"{TABLE}/{stem}-{number:05d}.parquet"
 
 
 def draft_folder(folder: Path) -> Draft:
@@ -112,8 +122,15 @@ def drafts_in(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob(f"{DRAFT}*") if path.is_dir())
 
 
-def write_part(draft: Path, number: int, first: int, rows: pl.DataFrame) -> TableFile:
+def write_part(draft: Path, number: int, first: int, rows: pl.DataFrame, stem: str = PART) -> TableFile:
     """A file with these rows stands in a draft folder, durably. The digest belongs to the bytes that were to be written.
+
+    Args:
+        draft: the folder.
+        number: how many files of this table there are before it.
+        first: the number of rows of these.
+        rows: what is written.
+        stem: the beginning of its name.
 
     Raises:
         OSError: it could not be written to its end.
@@ -121,8 +138,86 @@ def write_part(draft: Path, number: int, first: int, rows: pl.DataFrame) -> Tabl
     buffer = io.BytesIO()
     rows.write_parquet(buffer)
     content = buffer.getbuffer()
-    _put(draft / Path(_file(number)).name, content)
-    return TableFile(_file(number), first, rows.height, len(content), hashlib.sha256(content).hexdigest())
+    name = _file(stem, number)
+    _put(draft / Path(name).name, content)
+    return TableFile(name, first, rows.height, len(content), hashlib.sha256(content).hexdigest())
+
+
+class PartWriter:
+    """The files of one table, written one after the other from frames that are appended.
+
+    Args:
+        draft: their folder.
+        stem: the beginning of their names.
+        most: the rows of a file, unless a single frame has more.
+    """
+
+    def __init__(self, draft: Path, stem: str, most: int) -> None:
+        self._draft, self._stem, self._most = draft, stem, most
+        self._waiting: list[pl.DataFrame] = []
+        self._parts: list[TableFile] = []
+
+    def append(self, rows: pl.DataFrame) -> None:
+        """These rows come next; those before them are written where all together are too many for one file.
+
+        Raises:
+            OSError: the disk is full.
+        """
+        if self._waiting and sum(one.height for one in (*self._waiting, rows)) > self._most:
+            self._write()
+        self._waiting.append(rows)
+
+    def close(self) -> list[TableFile]:
+        """All files, those that were waiting among them.
+
+        Raises:
+            OSError: the disk is full.
+        """
+        if self._waiting:
+            self._write()
+        return self._parts
+
+    def _write(self) -> None:
+        import polars as pl
+
+        rows, first = pl.concat(self._waiting, rechunk=False), sum(part.rows for part in self._parts)
+        self._parts.append(write_part(self._draft, len(self._parts), first, rows, self._stem))
+        self._waiting = []
+
+
+class RowsInFiles:
+    """The rows of the files of a table one after the other, as many as are asked for.
+
+    Args:
+        parts: the files.
+        folder: where they are.
+    """
+
+    def __init__(self, parts: Sequence[TableFile], folder: Path) -> None:
+        self._paths = [folder / Path(part.file).name for part in parts]
+        self._rest: pl.DataFrame | None = None
+
+    def take(self, rows: int) -> pl.DataFrame:
+        """The next rows.
+
+        Raises:
+            IndexError: there are fewer.
+        """
+        import polars as pl
+
+        found: list[pl.DataFrame] = []
+        while rows:
+            if self._rest is None or not self._rest.height:
+                self._rest = pl.read_parquet(self._paths.pop(0))
+            found.append(self._rest.head(rows))
+            self._rest = self._rest.slice(found[-1].height)
+            rows -= found[-1].height
+        return pl.concat(found)
+
+    @property
+    def is_over(self) -> bool:
+        """True if there are no more rows."""
+        return not self._paths and (self._rest is None or not self._rest.height)
 
 
 def _put(path: Path, content: bytes | memoryview) -> None:

@@ -57,8 +57,12 @@ def value_columns(statistic: Mapping[str, Any]) -> dict[str, str]:
 
 
 def further_frames(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The frames next to the main table: those of its statistics, then what is derived, as far as it could be computed."""
-    return [*document.get("frames", ()), *(one for one in document.get("derived", ()) if one["columns"])]
+    """The frames next to the main table: those of its statistics, then what is derived, as far as it could be computed.
+
+    Frames that are in files are not among them.
+    """
+    held = [one for one in document.get("frames", ()) if "table" not in one]
+    return [*held, *(one for one in document.get("derived", ()) if one["columns"])]
 
 
 def all_frames(document: Mapping[str, Any], table: pl.DataFrame) -> dict[str, pl.DataFrame]:

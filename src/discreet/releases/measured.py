@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from discreet.exact.numbers import exact, text
 from discreet.mechanisms.effects import Axes, Effects
 from discreet.quotes.quote import Line, Quote
 from discreet.releases.assemble import Noisy, answers_of
+from discreet.releases.files import TABLE
 from discreet.releases.measured_areas import areas_json, verify_areas
 from discreet.releases.recomputed import Published, axis_json, check_columns, law_of, places_of, refuse_made_up
 from discreet.statistics.agreeing_areas import AgreeingAreas
@@ -28,6 +30,9 @@ from discreet.statistics.filled import Fills
 from discreet.statistics.printed_cells import decimals_of_parts, ends_of_parts
 
 __all__ = ["Verified", "blocks_of", "frames_of", "measured_json", "read_block", "verify"]
+
+_HELD = 2
+"""The documents of this format, and of those before it, have all measured integers in them."""
 
 _WORDS = (AgreeingTables.word, AgreeingAreas.word)
 
@@ -108,8 +113,24 @@ def verify(release: Published) -> Verified:
         ArgumentError: a number differs; the message names its table. Or the document was made up.
     """
     document = release.document
-    found = [_verify(block, document) for block in blocks_of(document)]
+    if document["format"] > _HELD:
+        found = [_verify_files(document, release.folder)]
+    else:
+        found = [_verify(block, document) for block in blocks_of(document)]
     return Verified(*(sum(one) for one in zip(*found, strict=True))) if found else Verified(0, 0, 0)
+
+
+def _verify_files(document: Mapping[str, Any], folder: Path | None) -> tuple[int, int, int]:
+    """The same of a statistic of areas in files.
+
+    Raises:
+        ArgumentError: it is not known where they are.
+    """
+    from discreet.releases.areas.verifying import verify_files
+
+    if folder is None:
+        raise ArgumentError("verify(): the measured integers are in files; read the release with Release.load(folder)")
+    return verify_files(document, folder / TABLE)
 
 
 def blocks_of(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -8,7 +8,7 @@ their digests in place of the numbers; `session.folders` says where the files go
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, islice
 from pathlib import Path
@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.cube import Cube
-from discreet.domain.groups import Group
 from discreet.domain.steps import Impute, Resize
 from discreet.errors import InternalError
 from discreet.exact.canonical import canonical, digest
@@ -28,22 +27,20 @@ from discreet.noise.bits import Bits, no_bits
 from discreet.plan.layout import drawing_of, draws_rows
 from discreet.plan.plan import Plan, plan_json, used_columns
 from discreet.plan.recorded import shown_statistic
-from discreet.plan.shown import empty_labels, hides_rows
 from discreet.privacy.coordinates import to_json
 from discreet.quotes.keys import discovery_json
-from discreet.quotes.public_sums import PublicSums, show_sums, sums_of_counts, sums_of_frame
+from discreet.quotes.public_sums import sums_of_counts
 from discreet.quotes.quote import LEVEL, Line, Quote
-from discreet.releases.assemble import Frame, estimate_statistics, frames, group_columns
+from discreet.releases.assemble import estimate_statistics, frames, group_columns
 from discreet.releases.document import Release, make_release
 from discreet.releases.evaluate import check_rows, exact_answers, noisy_answers
 from discreet.releases.files import TableFile, complete_draft, table_json, write_part
 from discreet.releases.frames import column_json, frame_of
 from discreet.releases.guarantee import Guarantee, guarantee_json
-from discreet.releases.labels import LabelColumn, all_rows, find_printed
+from discreet.releases.labels import LabelColumn, find_printed
 from discreet.releases.measured import measured_json
+from discreet.releases.tabled import Numbers, columns_json, frame_json, list_sums, told_of
 from discreet.statistics.base import groupings_of, statistic_json
-from discreet.statistics.counted import ADD_UP
-from discreet.totals.statements import has_ranges
 
 if TYPE_CHECKING:
     import polars as pl
@@ -118,7 +115,6 @@ PART_ROWS = 1 << 19
 _CELLS_AT_ONCE = 1 << 20  # of all cubes together: at most some hundred MB
 
 Noisy = Sequence[NDArray[Any]]
-Numbers = list[tuple[str, NDArray[Any]]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,6 +152,8 @@ def publish(
         draft: an empty folder for the files of a large release; None for a small one.
         rows: the rows of a file; this many cells get their noise at a time.
     """
+    if draft is not None and quote.plan.layout.areas is not None:
+        return _in_files_by_area(quote, cubes, draw, draft, {**describe_quote(quote, report_delta), **content})
     chunk = None if draft is None else rows
     exact, bits = _answer(quote, cubes, draw)
     noisy = noisy_answers(quote, exact, bits, chunk=chunk)
@@ -163,6 +161,19 @@ def publish(
         return write_down(quote, noisy, report_delta, content)
     table = _in_files(draft, _chunks(quote, noisy, chunk))
     release = make_release({**describe_quote(quote, report_delta), **content, **table})
+    complete_draft(draft, release.payload)
+    return release
+
+
+def _in_files_by_area(
+    quote: Quote, cubes: Iterable[Cube], draw: Callable[[], Bits], draft: Path, content: Mapping[str, Any]
+) -> Release:
+    """The release of tables of areas that are read, and written, some areas at a time."""
+    from discreet.releases.areas.publishing import area_files
+
+    right = check_rows(quote.plan, cubes)
+    first = next(right)
+    release = make_release({**content, "columns": [], **area_files(quote, chain([first], right), draw(), draft)})
     complete_draft(draft, release.payload)
     return release
 
@@ -200,41 +211,10 @@ def _in_document(quote: Quote, noisy: Noisy) -> dict[str, Any]:
     """The whole table and the further frames, with the public sums of both."""
     (table,) = _chunks(quote, noisy, None)
     groupings = [groups for line in quote.lines for groups in groupings_of(line.statistic)]
-    exact_totals = [
-        {
-            "name": frame.name,
-            **({} if quote.beside is None else _tell(frame.told, quote, groups)),
-            "columns": _frame_columns(frame),
-            **_list_sums(sums_of_frame(quote.plan, quote.beside, groups), frame.labels, quote.plan, groups),
-        }
-        for frame, groups in zip(frames(quote, noisy), groupings, strict=True)
-    ]
-    columns = _columns(table.labels, table.rows, table.numbers)
-    known = _list_sums(sums_of_counts(quote.plan, quote.beside), table.labels, quote.plan)
-    return {**known, "columns": columns, "frames": exact_totals, **measured_json(quote, noisy)}
-
-
-def _list_sums(sums: PublicSums, labels: Sequence[LabelColumn], plan: Plan, own: Sequence[Group] = ()) -> dict[str, Any]:
-    """The public sums of the rows that are printed, of the table or of a frame with groups of its own."""
-    shown = find_printed(labels, all_rows(labels))
-    if isinstance(shown, slice):
-        return sums.to_json()
-    groups = [group for group in (*plan.group_by, *own) for _ in group.names]
-    empty = [replace(one, hidden=empty_labels(plan, group)) for one, group in zip(labels, groups, strict=True)]
-    possible = find_printed(empty, all_rows(empty))
-    return show_sums(sums, shown, ~shown & possible if not isinstance(possible, slice) else ~shown).to_json()
-
-
-def _frame_columns(frame: Frame) -> list[dict[str, Any]]:
-    agreed = [] if frame.consistent is None else [(f"{frame.counts.name}_consistent", frame.consistent)]
-    return _columns(frame.labels, all_rows(frame.labels), [*frame.counts.numbers(), *agreed])
-
-
-def _columns(labels: Sequence[LabelColumn], rows: slice, numbers: Numbers) -> list[dict[str, Any]]:
-    """Labels, then numbers, of the rows that are printed, as the document holds them."""
-    shown = find_printed(labels, rows)
-    named = [column_json(one.name, one.values(rows, shown)) for one in labels]
-    return named + [column_json(name, values[shown].tolist()) for name, values in numbers]
+    further = [frame_json(quote, frame, groups) for frame, groups in zip(frames(quote, noisy), groupings, strict=True)]
+    known = list_sums(sums_of_counts(quote.plan, quote.beside), table.labels, quote.plan)
+    columns = columns_json(table.labels, table.rows, table.numbers)
+    return {**known, "columns": columns, "frames": further, **measured_json(quote, noisy)}
 
 
 # In files -----------------------------------------------------------------------------------------------------------------
@@ -384,17 +364,5 @@ def guarantee_of(quote: Quote, report_delta: Fraction) -> Guarantee:
 
 def _statistic_line(quote: Quote, line: Line) -> dict[str, Any]:
     """The statistic and the kind of its numbers; with exact totals, also whether its counts add up to them."""
-    told = _tell(line.recipe.told(quote.noises(line), totals=quote.beside is not None), quote)
+    told = told_of(line.recipe.told(quote.noises(line), totals=quote.beside is not None), quote)
     return {**shown_statistic(quote.plan, line.statistic), "view": line.statistic.kind.view, **told}
-
-
-def _tell(words: Mapping[str, str], quote: Quote, own: Sequence[Group] = ()) -> dict[str, str]:
-    """The words for the counts of a table or of a frame with groups of its own, which may have rows that are not printed.
-
-    Noise keeps sums, but no published range: a count of fewer than 10 rows may come out as 12.
-    """
-    if words.get("totals") != ADD_UP:
-        return dict(words)
-    hidden = " with those that are not printed" if hides_rows(quote.plan, (*quote.plan.group_by, *own)) else ""
-    ranged = quote.beside is not None and has_ranges(quote.beside.invariants.parts)
-    return {**words, "totals": f"{ADD_UP}{hidden}{', but need not lie in the published ranges' if ranged else ''}"}

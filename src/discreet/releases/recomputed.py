@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Protocol
 
 from discreet.domain.groups import Group, printed_labels
@@ -21,11 +22,15 @@ _LAWS: Mapping[str, tuple[str, type[RoundedGaussian] | type[DiscreteLaplace]]] =
 
 
 class Published(Protocol):
-    """A release, of which nothing but the document is read."""
+    """A release, of which nothing but the document, and the files that it describes, are read."""
 
     @property
     def document(self) -> dict[str, Any]:
         """The whole public document."""
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the files of a large release are."""
 
 
 def axis_json(quote: Quote, group: Group, alive: Sequence[int]) -> dict[str, Any]:

@@ -41,6 +41,6 @@ def extract(ledger: str | Path, *, dataset: str, name: str, to: str | Path | Non
         why = f": {found.lost}" if found.lost else ", and `discreet release` with its plan finishes it"
         raise LedgerError(f"release '{name}': is {found.state}, not committed{why}; there is nothing to extract")
     release = Release(found.payload)
-    if release.parts and to is None:
+    if release.files and to is None:
         raise ArgumentError(f"release '{name}': is large, and its ledger does not keep the table; name the folder with to=…")
-    return restore(release, require_path(to, "to")) if release.parts else release
+    return restore(release, require_path(to, "to")) if release.files else release

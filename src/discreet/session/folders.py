@@ -22,7 +22,7 @@ from discreet.errors import ArgumentError, LedgerError, ReleaseFailed, printed
 from discreet.exact.files import Draft, discard, find_abandoned, replace_file
 from discreet.exact.given_paths import reason, require_path, require_writable
 from discreet.exact.processes import check_polars
-from discreet.plan.sizes import MOST_WHOLE_CELLS, is_large
+from discreet.plan.sizes import MOST_WHOLE_CELLS, bytes_in_files, is_large, rows_in_files
 from discreet.releases.document import FORMAT, Release
 from discreet.releases.files import DOCUMENT, DRAFT, TABLE, draft_folder, drafts_in, place_draft, problem_of
 from discreet.session.orders import Order
@@ -53,8 +53,8 @@ def check_folders(orders: Sequence[Order]) -> None:
 
 def _folder_of(order: Order) -> Path | None:
     """The folder of a large release; None for any other release."""
-    cells = order.request.layout.cells
-    if not is_large(order.request.layout):
+    cells = rows_in_files(order.request)
+    if not is_large(order.request):
         if order.to is not None:
             raise ArgumentError(
                 f"to={printed(order.to)}: release '{order.name}' has {cells} rows, which its document holds; leave `to` out "
@@ -74,7 +74,7 @@ def _check_folder(order: Order, folder: Path) -> None:
     if document_in(folder, "to") is not None or os.path.lexists(folder / TABLE):
         raise ArgumentError(f"to='{folder}': holds another release, which is not overwritten; choose another folder")
     plan = order.request
-    most = plan.layout.cells * (24 * len(plan.answered) + 4 * len(plan.group_by))
+    most = bytes_in_files(plan)
     free = shutil.disk_usage(next(path for path in (folder, *folder.absolute().parents) if path.exists())).free
     if free < most:
         raise ArgumentError(
@@ -213,7 +213,7 @@ def give_back(release: Release, order: Order) -> Release:
         ArgumentError: no folder is given, or the folder is not writable or holds another release.
         LedgerError: the files are missing or were changed.
     """
-    folder = _folder_of(order) if release.parts else None
+    folder = _folder_of(order) if release.files else None
     return release if folder is None else restore(release, folder)
 
 
@@ -224,7 +224,7 @@ def restore(release: Release, folder: Path) -> Release:
         ArgumentError: the folder is not writable or holds another release.
         LedgerError: the files are missing or were changed.
     """
-    parts, there = release.parts, document_in(folder, "to")
+    parts, there = release.files, document_in(folder, "to")
     if there is not None and there != release:
         raise ArgumentError(f"to='{folder}': holds another release than '{release.name}'; give the folder it was written to")
     problem = problem_of(parts, folder / TABLE)
@@ -243,7 +243,7 @@ def restore(release: Release, folder: Path) -> Release:
 
 def _recover(release: Release, folder: Path, problem: str, name: str) -> None:
     """Moves the draft with the files of the release to its final place."""
-    draft = next((one for one in drafts_in(folder) if not problem_of(release.parts, one)), None)
+    draft = next((one for one in drafts_in(folder) if not problem_of(release.files, one)), None)
     if draft is None:
         raise LedgerError(
             f"release '{name}': is committed and its charge stands, but its table is not in '{folder}' as it was written "

@@ -39,7 +39,7 @@ from discreet.statistics.tree_cells import (
 from discreet.statistics.tree_shares import Wanted, best_shares_in_tree
 from discreet.statistics.trees import Floats, Tree
 
-__all__ = ["AreasRecipe", "ends_of_areas", "recipe_of"]
+__all__ = ["AreasRecipe", "decimals_of_areas", "ends_of_areas", "recipe_of"]
 
 
 def recipe_of(named: Sequence[str], by: Sequence[tuple[Group, ...]], asked: Asked) -> AreasRecipe:
@@ -171,19 +171,26 @@ class AreasRecipe:
     def tables(self, answers: Answers) -> tuple[CountTable, ...]:
         cells = cells_of_areas(TreeTables(self.tree, self.effects), self.asked, self.measured(answers))
         halves = self._errors(answers.noises)
-        found = []
-        for table in self.asked:
-            sizes = (*self.levels.sizes[table.level - 1 : table.level], *(self.sizes[axis] for axis in table.axes))
-            axes = (*self.levels.there[table.level - 1 : table.level], *(self.alive[axis] for axis in table.axes))
-            numbers = [np.zeros(sizes) for _ in range(3)]
-            every = halves[table][self.tree.shapes.of[table.level]]
-            for whole, one in zip(numbers, ends_of_areas(*cells[table], every), strict=True):
-                whole[np.ix_(*axes)] = one.reshape(tuple(map(len, axes)))
-            counts = Estimate(*(one.ravel() for one in numbers))
-            found.append(CountTable(self.groups_of(table), counts, None, self._words(table)))
-        return tuple(found)
+        of = self.tree.shapes.of
+        return tuple(
+            self.count_table(table, ends_of_areas(*cells[table], halves[table][of[table.level]])) for table in self.asked
+        )
 
-    def _words(self, table: AreaTable) -> Mapping[str, str]:
+    def count_table(self, table: AreaTable, ends: Sequence[Floats]) -> CountTable:
+        """The table over all labels, 0 where nobody can be.
+
+        Args:
+            table: which one.
+            ends: counts, low and high ends of its cells that can have rows, shape (areas, cells).
+        """
+        sizes = (*self.levels.sizes[table.level - 1 : table.level], *(self.sizes[axis] for axis in table.axes))
+        axes = (*self.levels.there[table.level - 1 : table.level], *(self.alive[axis] for axis in table.axes))
+        numbers = [np.zeros(sizes) for _ in range(3)]
+        for whole, one in zip(numbers, ends, strict=True):
+            whole[np.ix_(*axes)] = one.reshape(tuple(map(len, axes)))
+        return CountTable(self.groups_of(table), Estimate(*(one.ravel() for one in numbers)), None, self.words_of(table))
+
+    def words_of(self, table: AreaTable) -> Mapping[str, str]:
         """What is said of a table beside exact totals: it has them where all its effects of their columns are public."""
         tables = TreeTables(self.tree, self.effects)
         if all((table.level, part) in self.known for part in tables.parts_of(table.axes)):
@@ -202,10 +209,17 @@ class AreasRecipe:
         found = self.noise_behind(answers.noises)
         for part, query in self.noisy.items():
             found[part] = replace(found[part], values=answers.values[query].reshape(query.count, *query.effect.levels))
+        for part, numbers in self.known_numbers(answers).items():
+            found[part] = replace(found[part], values=numbers)
+        return found
+
+    def known_numbers(self, answers: Answers) -> dict[tuple[int, Axes], Integers]:
+        """The numbers of the effects that follow from what is public, shape (areas, levels of its axes)."""
+        found = {}
         for part, counted in self.known.items():
             query = self.parts[part]
             counts, _ = counted.counts(Answers(answers.noises, answers.values, slice(0, prod(query.sizes))))
-            found[part] = replace(found[part], values=query.of_counts(np.asarray(counts).reshape(query.sizes)))
+            found[part] = query.of_counts(np.asarray(counts).reshape(query.sizes))
         return found
 
     def noise_behind(self, noises: Noises) -> MeasuredAreas:
@@ -234,5 +248,10 @@ def ends_of_areas(values: Integers, denominator: int, halves: Floats) -> tuple[F
         denominator: of all of them.
         halves: for each area the half-width of its intervals.
     """
-    decimals = decimals_of(Fraction(float(halves[halves > 0].min(initial=np.inf))) if (halves > 0).any() else Fraction(0))
-    return ends_of_rows(values.reshape(len(values), -1), denominator, halves, decimals)
+    return ends_of_rows(values.reshape(len(values), -1), denominator, halves, decimals_of_areas(halves))
+
+
+def decimals_of_areas(halves: Floats) -> int | None:
+    """The decimals of the ends of intervals with these half-widths, of areas or of their shapes; None without noise."""
+    noisy = halves[halves > 0]
+    return decimals_of(Fraction(float(noisy.min())) if len(noisy) else Fraction(0))

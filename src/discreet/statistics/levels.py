@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 
+from discreet.cube.cells import Codes
 from discreet.cube.queries import AreaLevels, TableCounts
 from discreet.domain.columns import Column
 from discreet.domain.groups import CategoryGroup, Group, group_labels
@@ -19,7 +20,16 @@ from discreet.statistics.base import Asked
 from discreet.statistics.counted import PublicCells
 from discreet.statistics.trees import Tree
 
-__all__ = ["Declared", "area_levels", "check_chain", "groups_there", "levels_of", "tree_of"]
+__all__ = [
+    "Declared",
+    "area_levels",
+    "check_chain",
+    "declared_levels",
+    "depth_first",
+    "groups_there",
+    "levels_of",
+    "tree_of",
+]
 
 _SEPARATOR = "."
 
@@ -80,20 +90,34 @@ def groups_there(group: Group, size: int, asked: Asked) -> tuple[int, ...]:
     return there or tuple(range(size))
 
 
+def declared_levels(levels: Sequence[str], facts: TableFacts) -> AreaLevels:
+    """The levels with all of their areas."""
+    sizes = tuple(len(group_labels(CategoryGroup(level), facts)) for level in levels)
+    every = tuple(tuple(range(size)) for size in sizes)
+    return AreaLevels(tuple(levels), sizes, every, tuple(map(tuple, _parents(levels, facts))))
+
+
 def area_levels(levels: Sequence[str], asked: Asked) -> AreaLevels:
     """The levels with the areas that can have rows: none inside an area whose published total is 0, none without areas."""
-    groups = [CategoryGroup(level) for level in levels]
-    sizes = tuple(len(group_labels(group, asked.facts)) for group in groups)
-    alive = [set(groups_there(group, size, asked)) for group, size in zip(groups, sizes, strict=True)]
-    above = _parents(levels, asked.facts)
-    for place, parents in enumerate(above, start=1):
+    found = declared_levels(levels, asked.facts)
+    groups = zip(map(CategoryGroup, levels), found.sizes, strict=True)
+    alive = [set(groups_there(group, size, asked)) for group, size in groups]
+    for place, parents in enumerate(found.parents, start=1):
         alive[place] = {one for one in alive[place] if parents[one] in alive[place - 1]}
-    for place in range(len(above) - 1, -1, -1):
-        alive[place] &= {above[place][one] for one in alive[place + 1]}
-    there = tuple(tuple(sorted(one)) for one in alive)
-    if not all(alive):  # nobody is anywhere: everything is public
-        there = tuple(tuple(range(size)) for size in sizes)
-    return AreaLevels(tuple(levels), sizes, there, tuple(map(tuple, above)))
+    for place in range(len(found.parents) - 1, -1, -1):
+        alive[place] &= {found.parents[place][one] for one in alive[place + 1]}
+    # Nobody is anywhere: everything is public.
+    return replace(found, there=tuple(tuple(sorted(one)) for one in alive)) if all(alive) else found
+
+
+def depth_first(levels: AreaLevels) -> tuple[Codes, ...]:
+    """For each level all of its areas in an order in which those in one area follow each other, as these areas do."""
+    found = [np.arange(levels.sizes[0])]
+    for parents, size in zip(levels.parents, levels.sizes, strict=False):
+        place = np.empty(size, dtype=np.int64)
+        place[found[-1]] = np.arange(size)
+        found.append(np.argsort(place[list(parents)], kind="stable"))
+    return tuple(found)
 
 
 @lru_cache(maxsize=8)

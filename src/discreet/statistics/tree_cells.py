@@ -85,14 +85,19 @@ class Solving:
     Args:
         tables: the tree and the effects.
         gains: for each effect the weights of the two passes.
-        unit: all solved numbers are so many times the integer queries.
+        units: for each effect, its solved numbers are so many times the integer query: powers of two.
         factors: by level and effect, what a measured number has to be multiplied by to be in this unit.
     """
 
     tables: TreeTables
     gains: Mapping[Axes, Gains]
-    unit: int
+    units: Mapping[Axes, int]
     factors: Mapping[tuple[int, Axes], int]
+
+    @property
+    def unit(self) -> int:
+        """The largest of the units."""
+        return max(self.units.values())
 
     def denominator(self, table: Axes) -> int:
         """The numerators of the cells of a table are over this number."""
@@ -101,9 +106,10 @@ class Solving:
 
 def solving_of(tables: TreeTables, measured: Mapping[tuple[int, Axes], MeasuredArea]) -> Solving:
     """The weights for measured numbers with this noise: a function of the noise alone."""
-    unit = max(one.times for one in measured.values()) << _GRAIN
-    gains = {part: _gains(tables, part, _variances(tables, part, measured)) for part in tables.effects.parts}
-    return Solving(tables, gains, unit, {key: unit // one.times for key, one in measured.items()})
+    levels, parts = range(len(tables.tree.sizes)), tables.effects.parts
+    units = {part: max(measured[level, part].times for level in levels) << _GRAIN for part in parts}
+    gains = {part: _gains(tables, part, _variances(tables, part, measured)) for part in parts}
+    return Solving(tables, gains, units, {key: units[key[1]] // one.times for key, one in measured.items()})
 
 
 def cells_of_areas(
@@ -124,7 +130,7 @@ def cells_of_areas(
             found[level, part] = one
     return {
         table: (
-            compose_areas(tables, table.axes, {part: found[table.level, part] for part in tables.parts_of(table.axes)}),
+            compose_areas(solving, table.axes, {part: found[table.level, part] for part in tables.parts_of(table.axes)}),
             solving.denominator(table.axes),
         )
         for table in asked
@@ -150,23 +156,25 @@ def _gains(tables: TreeTables, part: Axes, variances: tuple[Fraction, ...]) -> G
     return gains_of(tables.tree.shapes, variances)
 
 
-def compose_areas(tables: TreeTables, axes: Axes, solved: Mapping[Axes, Integers]) -> Integers:
+def compose_areas(solving: Solving, axes: Axes, solved: Mapping[Axes, Integers]) -> Integers:
     """The numerators of the cells of a table, shape (areas, levels of its axes), from solved numbers of its effects.
 
     Along an axis of n levels n·I - J takes noise outside an effect out of it, and an effect without the axis is n times
-    the same for each of its levels; the denominator is Π n² in the unit of the solved numbers.
+    the same for each of its levels; the denominator is Π n² in the largest of the units.
 
     Args:
-        tables: the tree and the effects.
+        solving: the units.
         axes: those of the table.
         solved: for each effect of the table an array of shape (areas, numbers).
     """
-    sizes, ascending = tables.effects.sizes, sorted(axes)
-    room = all(has_room(own, len(solved) * _most_times(sizes, part, axes)) for part, own in solved.items())
-    pieces = {
-        part: own.astype(np.int64 if room else np.object_, copy=False).reshape(len(own), *(sizes[axis] for axis in part))
-        for part, own in solved.items()
-    }
+    sizes, ascending = solving.tables.effects.sizes, sorted(axes)
+    factors = {part: solving.unit // solving.units[part] for part in solved}
+    room = all(has_room(own, len(solved) * factors[part] * _most_times(sizes, part, axes)) for part, own in solved.items())
+    kind = np.int64 if room else np.object_
+    pieces: dict[Axes, Integers] = {}
+    for part, own in solved.items():
+        shaped = own.astype(kind, copy=False).reshape(len(own), *(sizes[axis] for axis in part))
+        pieces[part] = shaped if factors[part] == 1 else shaped * factors[part]
     for place, axis in enumerate(ascending, start=1):
         merged: dict[Axes, Integers] = {}
         for part, own in pieces.items():
@@ -242,6 +250,8 @@ def _noise(
                     weights += own * float_up(scale / behind.times**2)
                     variance += own * float_up(scale * behind.law.sigma2 / behind.times**2)
             sizes_of_row = prod(2 * (sizes[axis] - 1) for axis in part)
-            rounding += moved[part][table.level] * float_up(Fraction(sizes_of_row, own_scale**2 * outside * solving.unit))
+            rounding += moved[part][table.level] * float_up(
+                Fraction(sizes_of_row, own_scale**2 * outside * solving.units[part])
+            )
         found[table] = (variance * _UP, weights * _UP, rounding * _UP)
     return found

@@ -24,7 +24,8 @@ from discreet.noise.bits import Bits
 from discreet.noise.single import scalar
 from discreet.plan import sizes as limits
 from discreet.plan.plan import Plan
-from discreet.quotes.allocate import check_large, quote
+from discreet.quotes.allocate import quote
+from discreet.quotes.large import check_large
 from discreet.quotes.quote import Quote
 from discreet.releases.document import Release, make_release
 from discreet.releases.evaluate import noisy_answers, run_scans

@@ -111,10 +111,16 @@ class EffectCounts:
     def of_counts(self, counts: Integers) -> Integers:
         """The answer for counts by the groups, of the shape of `sizes`; of the shape `levels`."""
         there = np.asarray(counts[np.ix_(*self.alive)] if self.groups else counts)  # without groups it is one number
-        # A number is at most rows · Π(n_i - 1), and no sum on the way is larger than rows · Π 2 n_i.
-        wide = ROW_LIMIT * self.times * prod(2 * size for size in self.levels) >= 1 << 62
-        found = centred(there.astype(np.object_) if wide else there, self.levels)
+        found = centred(there if self.is_narrow else there.astype(np.object_), self.levels)
         return np.asarray(self.times * found, dtype=found.dtype)
+
+    @property
+    def is_narrow(self) -> bool:
+        """True if the answers are integers of 64 bits, whatever the rows are.
+
+        A number is at most rows · Π(n_i - 1), and no sum on the way is larger than rows · Π 2 n_i.
+        """
+        return ROW_LIMIT * self.times * prod(2 * size for size in self.levels) < 1 << 62
 
     @property
     def own_norms(self) -> Norms:

@@ -55,6 +55,7 @@ class Page:
     account: str
     pictures: tuple[Picture, ...]
     sheets: tuple[Sheet, ...]
+    in_files: str
     failed: tuple[str, ...]
     tests: tuple[Test, ...]
     shapes: Map | None
@@ -107,6 +108,7 @@ def page_of(release: Release, words: Words, artist: Artist | None = None) -> Pag
         account=words("report.numbers.represent" if "original" in plan else "report.numbers.account"),
         pictures=pictures,
         sheets=sheets,
+        in_files=_tell_files(document, words),
         failed=failed_words(document, words),
         tests=tests_of(document, words),
         shapes=shapes,
@@ -122,6 +124,16 @@ def page_of(release: Release, words: Words, artist: Artist | None = None) -> Pag
         record=appendix.record_of(document, guarantee, words),
         plan=name(json.dumps(plan, ensure_ascii=False, sort_keys=True)),
     )
+
+
+def _tell_files(document: Mapping[str, Any], words: Words) -> str:
+    """The tables of areas that are in files next to the page; empty where all are in the document."""
+    tables = [
+        words("report.numbers.file", name=name(one["name"]), n=words.number(one["table"]["rows"]))
+        for one in document.get("frames", ())
+        if "table" in one
+    ]
+    return words("report.numbers.in_files", tables=words.enumerate(tables)) if tables else ""
 
 
 def _with_unknown(release: Release, words: Words) -> Release:

@@ -107,7 +107,7 @@ def _request(requests: Mapping[str, Plan], name: str) -> Plan:
     if name not in requests:
         raise ArgumentError(f"release={printed(name)}: the plan has no such release before this one")
     request = requests[name]
-    if is_large(request.layout):
+    if is_large(request):
         raise ArgumentError(
             f"release={printed(name)}: is too large to derive numbers from; derive from one with fewer groups"
         )

@@ -77,7 +77,7 @@ def check_tests(asked: Sequence[Hypothesis], request: Plan, own: tuple[str, str]
     check_test_names(asked)
     if not asked:
         return
-    if is_large(request.layout):
+    if is_large(request):
         raise ArgumentError(f"release={printed(own[1])}: is too large to be tested; test one with fewer groups")
     made = outline(own, request)
     for one in asked:
