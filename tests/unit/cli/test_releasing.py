@@ -128,7 +128,7 @@ def test_a_release_says_that_its_intervals_hold_together(folder: Path) -> None:
     assert [one.document["interval"]["hold"] for one in (each, every)] == ["each", "simultaneous"]
     wide = [one.table["count_high"] - one.table["count_low"] for one in (each, every)]
     assert (wide[0] < wide[1]).all()
-    assert "All intervals of this release together" in Path("all/report.html").read_text(encoding="utf-8")
+    assert "all intervals of this release together" in Path("all/report.html").read_text(encoding="utf-8")
 
 
 def test_a_changed_plan_needs_a_new_name(folder: Path) -> None:

@@ -111,14 +111,8 @@ def _variant(document: Mapping[str, Any]) -> dict[str, Yaml]:
     return {
         "variant_name": _VARIANTS.get(document["guarantee"]["effective"]["kind"], "Custom"),
         "data_domain": facts.domain_words(document),
-        "unprotected_quantities": _join(unprotected_words(document, words_in(MAIN)), _public_words()),
+        "unprotected_quantities": _join(unprotected_words(document, words_in(MAIN)), facts.public_words(document)),
     }
-
-
-def _public_words() -> str:
-    return (
-        "Also public: names of columns, bounds, categories, groups, steps and the plan; none of them is read from the data."
-    )
 
 
 def _loss(document: Mapping[str, Any], guarantee: Guarantee) -> dict[str, Yaml]:

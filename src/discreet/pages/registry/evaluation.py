@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.domain.about import About
-from discreet.domain.neighbours import neighbours_of
+from discreet.domain.neighbours import is_of_persons, neighbours_of
 from discreet.exact.figures import name, number
 from discreet.exact.numbers import decimal_up, exact
 from discreet.pages.registry import facts
@@ -102,15 +102,21 @@ def _guarantee(document: Mapping[str, Any], guarantee: Guarantee) -> tuple[Item,
     return (
         Item("Privacy parameters", (facts.parameters_words(guarantee), detection_words(guarantee, english()))),
         *_population(document),
-        Item("Unit of privacy", (facts.unit_words(guarantee), comparison_words(guarantee, english())), (_MORE_ROWS,)),
+        Item("Unit of privacy", (facts.unit_words(guarantee), comparison_words(guarantee, english())), (_more(guarantee),)),
         Item("What is not protected", (unprotected_words(document, words_in(MAIN)),)),
         Item("Budget over all releases", (_budget(document, guarantee),), (_ELSEWHERE,)),
     )
 
 
+def _more(guarantee: Guarantee) -> str:
+    """The question whether the declared unit is a person."""
+    return _MORE_IDS if is_of_persons(guarantee.relation) else _MORE_ROWS
+
+
 _CENTRAL = "Central model: the custodian reads the rows; readers see noisy statistics only."
 
-_MORE_ROWS = "Can a person have more rows in the source than declared, or stand in it under several identities?"
+_MORE_ROWS = "Can a person have more rows in the source than declared, or be in it under several identities?"
+_MORE_IDS = "Can a person be in the source under several values of the identifier?"
 _ELSEWHERE = "Have the same persons' data been published elsewhere, outside this ledger?"
 _CHOSEN = "Were bounds, categories, groups, the statistics or the spend chosen by looking at these data?"
 
@@ -198,9 +204,9 @@ def _hazards(document: Mapping[str, Any], guarantee: Guarantee) -> tuple[Item, .
     return (
         _weak(guarantee),
         _failure(document),
-        Item("A unit smaller than a person", (facts.unit_words(guarantee),), (_MORE_ROWS,)),
+        Item("A unit smaller than a person", (facts.unit_words(guarantee),), (_more(guarantee),)),
         _exact_numbers(document, guarantee),
-        Item("Groups that exist because of one person", (_GROUPS,)),
+        Item("Groups that exist because of one person", (facts.group_words(document),)),
         Item("Bounds and choices taken from the data", (_inspect(document),), (_CHOSEN,), warning="inspected" in document),
         Item("Releases that add up", (facts.composition_words(document), _budget(document, guarantee)), (_ELSEWHERE,)),
         Item("Rounding and randomness", (facts.IMPLEMENTATION,)),
@@ -210,9 +216,6 @@ def _hazards(document: Mapping[str, Any], guarantee: Guarantee) -> tuple[Item, .
             ("Do readers see the intervals with the numbers?",),
         ),
     )
-
-
-_GROUPS = "Groups come from the plan, never from the data; a group without a row is printed with noise like every other."
 
 
 def _weak(guarantee: Guarantee) -> Item:

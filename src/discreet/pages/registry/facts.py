@@ -13,6 +13,7 @@ from discreet.exact.figures import name, number
 from discreet.exact.numbers import decimal_up, exact
 from discreet.pages.report.appendix import laws_of, noises_of
 from discreet.pages.report.budget import budget_of
+from discreet.pages.report.found import delta_words, found_words
 from discreet.pages.report.promise import epsilon_words, measure_words
 from discreet.pages.report.words import covered_words
 from discreet.pages.words import english, words_in
@@ -24,12 +25,14 @@ __all__ = [
     "budget_words",
     "composition_words",
     "domain_words",
+    "group_words",
     "known_text",
     "mechanism_lines",
     "parameters_words",
     "population_words",
     "post_processing_words",
     "preparation_lines",
+    "public_words",
     "question",
     "slug",
     "unit_words",
@@ -75,7 +78,7 @@ def unit_words(guarantee: Guarantee) -> str:
     if guarantee.semi_adjacency is not None:
         beside = f" Compared are tables with the same exact totals that differ in at most {guarantee.semi_adjacency} rows."
     return (
-        f"The unit is one person with {most} in the data set. Neighbouring tables are those in which any data of one person "
+        f"The unit is one person with {most} in the data set. Neighbouring tables are those in which the data of one person "
         f"are {change}. The number of rows of a person is declared, not enforced.{beside}"
     )
 
@@ -114,7 +117,38 @@ def mechanism_lines(document: Mapping[str, Any]) -> list[str]:
         f"Δ₁ = {one.l1}, Δ₂² = {one.l2_squared}; share of the spend {one.share})"
         for one in noises_of(document)
     ]
-    return [*lines, *(f"{title}: {sentence}" for title, sentence in laws_of(document))]
+    found = [found_words(document, english())] if _found(document) else []
+    return [*found, *lines, *(f"{title}: {sentence}" for title, sentence in laws_of(document))]
+
+
+def group_words(document: Mapping[str, Any]) -> str:
+    """Where the groups come from, and which chance a name of one person alone has of being found."""
+    if not _found(document):
+        return (
+            "Groups come from the plan, never from the data; a group without a row is printed with noise like every other."
+        )
+    return (
+        f"{found_words(document, english())} {delta_words(document, english(), rest=False)} All other groups come from the "
+        "plan and are printed with noise, whether they have rows or not."
+    )
+
+
+def public_words(document: Mapping[str, Any]) -> str:
+    """What is public besides the numbers."""
+    if not _found(document):
+        return (
+            "Also public: names of columns, bounds, categories, groups, steps and the plan; none of them is read from the "
+            "data."
+        )
+    return (
+        "Also public: names of columns, bounds, categories, steps and the plan; none of them is read from the data. The "
+        "names of found groups are read from the data, and the guarantee covers them."
+    )
+
+
+def _found(document: Mapping[str, Any]) -> int:
+    """How many rounds looked for groups that nobody listed."""
+    return len(document["discovery"]["rounds"]) if "discovery" in document else 0
 
 
 def preparation_lines(document: Mapping[str, Any]) -> list[str]:
@@ -135,10 +169,12 @@ def composition_words(document: Mapping[str, Any]) -> str:
     """The composition of the parts of the release, and of the releases of the data set."""
     queries, joint = len(document["noise"]), exact(document["joint"], "joint")
     less = f", and together they cost {decimal_up(joint, 3)} of the sum by a proof for these queries" if joint < 1 else ""
+    rounds = _found(document)
+    found = f" The {rounds} rounds in which groups were found are added to them, with their δ." if rounds else ""
     return (
-        f"Measured queries of this release: {queries}; their guarantees are added up{less}. All groups of one query are one "
-        "vector with its own sensitivity, and no parallel composition is used. A ledger adds up all releases of the data "
-        "set in exact arithmetic and refuses what the budget does not allow; "
+        f"Measured queries of this release: {queries}; their guarantees are added up{less}.{found} All groups of one query "
+        "are one vector with its own sensitivity, and no parallel composition is used. A ledger adds up all releases of the "
+        "data set in exact arithmetic and refuses what the budget does not allow; "
         f"this release is its entry {name(document['ledger']['sequence'])}."
     )
 

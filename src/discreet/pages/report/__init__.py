@@ -12,6 +12,7 @@
   missing
 * `drawing`: Vega-Lite charts as pictures inside a page, drawn by vl-convert (extra `plot`) in a separate process
 * `files`: Templates and files of HTML pages
+* `found`: How groups that nobody listed were found: the rounds, and which part of the guarantee paid for them
 * `page`: One self-contained HTML file from a release: no network, one script that is always the
   same, everything escaped
 * `pictures`: The pictures on the page, each with a description for readers who cannot see it

@@ -13,6 +13,7 @@ from discreet.domain.neighbours import AddRemoveParts, AddRemovePersons, Neighbo
 from discreet.exact.figures import name
 from discreet.exact.numbers import exact, text
 from discreet.mechanisms import NoiseWords, Sensitivity, words_of
+from discreet.pages.report.found import delta_words, noise_words
 from discreet.pages.report.promise import measure_words, tables_words
 from discreet.pages.words import Words
 from discreet.privacy.base import NoiseMeasure
@@ -21,6 +22,10 @@ from discreet.privacy.measures import find_noise_measure
 from discreet.releases.guarantee import Guarantee
 
 __all__ = ["Noise", "OrdinaryNoise", "laws_of", "noises_of", "ordinary_of", "ordinary_words", "record_of", "start_words"]
+
+
+_PAIR = ("ε", "δ")
+"""The symbols of the guarantee that no noise has: it is turned into one that the noise of each query has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +121,17 @@ def _ordinary(measured: Mapping[str, str]) -> OrdinaryNoise:
 def start_words(document: Mapping[str, Any], guarantee: Guarantee, words: Words) -> str:
     """The way from the guarantee of the whole publication to the guarantee of each query."""
     kinds = {type(_guarantee(measured)) for measured in document["noise"]}
-    turned = type(guarantee.effective) not in kinds and not _drawn_table(document)
+    turned = guarantee.effective.symbols == _PAIR and not _drawn_table(document)
     steps = [words.said(kind.from_pair) for kind in kinds] if turned else []
-    said = [*steps, _rows_words(document, guarantee.semi_adjacency, words), *_share_words(document, guarantee, words)]
-    return " ".join(said)
+    symbols = ", ".join(dict.fromkeys(symbol for kind in kinds for symbol in kind.coordinate_symbols))
+    said = [
+        delta_words(document, words, rest=bool(steps)),
+        *steps,
+        _rows_words(document, guarantee.semi_adjacency, words),
+        noise_words(document, symbols, words),
+        *_share_words(document, guarantee, words),
+    ]
+    return " ".join(filter(None, said))
 
 
 def _rows_words(document: Mapping[str, Any], a: int | None, words: Words) -> str:
@@ -139,8 +151,9 @@ def _rows_words(document: Mapping[str, Any], a: int | None, words: Words) -> str
 def _share_words(document: Mapping[str, Any], guarantee: Guarantee, words: Words) -> Iterator[str]:
     """The division of the guarantee among the queries, and the noise that follows for each."""
     joint, spent = _joint(document), guarantee.effective
-    same = spent.coordinate_symbols == spent.symbols
-    of = words("report.appendix.that") if same else words("report.appendix.of", symbol=", ".join(spent.coordinate_symbols))
+    that = spent.coordinate_symbols == spent.symbols or "discovery" in document
+    noise = ", ".join(symbol for symbol in spent.coordinate_symbols if symbol != "δ")
+    of = words("report.appendix.that") if that else words("report.appendix.of", symbol=noise)
     if joint == "1":
         yield words("report.appendix.share", of=of)
     else:

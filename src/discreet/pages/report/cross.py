@@ -19,6 +19,7 @@ __all__ = [
     "CrossTable",
     "Subtotals",
     "cross_of",
+    "cut_columns",
     "exact_subtotals",
     "noisy_subtotals",
     "partial_columns",
@@ -136,11 +137,21 @@ def _sort_labels(labels: Sequence[str], names: Sequence[str]) -> tuple[str, ...]
 
 
 def partial_columns(plan: Mapping[str, Any]) -> frozenset[str]:
-    """The columns with bins that may leave rows out. The last bin is closed where it ends at the upper bound."""
+    """The columns with bins, in the groups of a request and of its tables, that may leave rows out."""
+    return _leaving_out(plan, _groups(plan))
+
+
+def cut_columns(plan: Mapping[str, Any]) -> frozenset[str]:
+    """The columns with bins, those of histograms included, that may leave rows out."""
+    return _leaving_out(plan, [*_groups(plan), *(one for one in plan["statistics"] if "edges" in one)])
+
+
+def _leaving_out(plan: Mapping[str, Any], groups: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+    """The columns of these groups whose bins may leave rows out. The last bin is closed where it ends at the upper bound."""
     lowest = {one["name"]: one.get("lower", one.get("first")) for one in plan["schema"]}
     lowest |= {step["column"]: step["lower"] for step in plan["steps"] if step["step"] == "clamp" and "lower" in step}
     found = set()
-    for group in _groups(plan):
+    for group in groups:
         labels = [label for label in group.get("labels", ()) if label is not None]
         if "edges" in group and not (labels[0].startswith(f"[{lowest[group['column']]}, ") and labels[-1].endswith("]")):
             found.add(group["column"])

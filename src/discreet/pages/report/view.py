@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,8 +17,10 @@ from discreet.pages.report.about import about_facts, quality_words
 from discreet.pages.report.appendix import Noise, OrdinaryNoise
 from discreet.pages.report.budget import BudgetUse, budget_of
 from discreet.pages.report.choropleth import Choropleth, maps_of
+from discreet.pages.report.cross import cut_columns
 from discreet.pages.report.derived import failed_words
 from discreet.pages.report.drawing import Artist
+from discreet.pages.report.found import found_words
 from discreet.pages.report.pictures import Picture, illustrations
 from discreet.pages.report.sheets import Key, Sheet, key_numbers, sheets_of
 from discreet.pages.report.tables import MOST_ROWS, tables_of
@@ -62,6 +65,7 @@ class Page:
     maps: Mapping[str, Choropleth]
     keys: tuple[Key, ...]
     steps: tuple[str, ...]
+    found: str
     columns: tuple[tuple[str, str], ...]
     start: str
     noises: tuple[Noise, ...]
@@ -115,6 +119,7 @@ def page_of(release: Release, words: Words, artist: Artist | None = None) -> Pag
         maps=maps,
         keys=key_numbers(document, guarantee, sheets, words),
         steps=tuple(said(step_words(step)) for step in steps_of(plan)),
+        found=found_words(document, words),
         columns=_columns(plan, words),
         start=appendix.start_words(document, guarantee, words),
         noises=tuple(_translate_noise(one, words) for one in appendix.noises_of(document)),
@@ -153,7 +158,19 @@ def _translate(pairs: Iterable[tuple[str, str]], words: Words) -> tuple[tuple[st
 
 
 def _translate_noise(noise: Noise, words: Words) -> Noise:
-    return replace(noise, query=words.said(noise.query), law=words.said(noise.law), guarantee=words.figures(noise.guarantee))
+    """The noise as the page shows it: its parameter with the formula."""
+    return replace(
+        noise,
+        query=words.said(noise.query),
+        law=words.said(noise.law),
+        guarantee=words.figures(_legible(noise.guarantee)),
+        parameter=_legible(f"{noise.formula} = {noise.parameter}"),
+    )
+
+
+def _legible(shown: str) -> str:
+    """A text with the approximations alone of exact numbers that nobody reads; release.json has them in full."""
+    return re.sub(r"(= )?[0-9/]{80,} ≈", "≈", shown)
 
 
 def _columns(plan: Mapping[str, Any], words: Words) -> tuple[tuple[str, str], ...]:
@@ -161,6 +178,6 @@ def _columns(plan: Mapping[str, Any], words: Words) -> tuple[tuple[str, str], ..
     parts = [*plan["group_by"], *plan["statistics"]]
     parts += [group for part in plan["statistics"] for grouping in part.get("tables", ()) for group in grouping]
     used = {part.get("column") for part in parts} | {step["column"] for step in plan["steps"] if step["step"] == "where"}
-    binned = {part["column"] for part in parts if "edges" in part}
-    shown = [(column, "; values in no bin do not count" if column["name"] in binned else "") for column in plan["schema"]]
+    cut = cut_columns(plan)
+    shown = [(column, "; values in no bin do not count" if column["name"] in cut else "") for column in plan["schema"]]
     return tuple((name(c["name"]), words.said(column_words(c)) + words.said(bins)) for c, bins in shown if c["name"] in used)

@@ -97,6 +97,21 @@ def test_what_becomes_of_values_in_no_bin_is_said(released, ask):
     assert "numbers from 0 to 9 in steps of 1; values in no bin do not count<" in html
 
 
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda t: t.group_by(dp.bins("age", [0, 5, 9])).agg(dp.count()),
+        lambda t: t.agg(dp.histogram("age", step=3)),
+        lambda t: t.clamp({"age": (2, 7)}).agg(dp.tables(["sex", dp.bins("age", [2, 5, 7])])),
+    ],
+)
+def test_nothing_is_said_of_bins_that_hold_every_value(released, ask):
+    schema = dp.Schema(sex=dp.Category(["F", "M"]), age=dp.Number(0, 9))
+    html = render(released(schema, {"sex": ["F"], "age": [1]}, ask))
+    assert "numbers from 0 to 9 in steps of 1<" in html
+    assert "in no bin" not in html
+
+
 def test_nothing_is_said_of_bins_where_there_are_none(released):
     schema = dp.Schema(sex=dp.Category(["F", "M"]), age=dp.Number(0, 9))
     html = render(released(schema, {"sex": ["F"], "age": [1]}, lambda t: t.group_by("sex").agg(dp.count("age"))))

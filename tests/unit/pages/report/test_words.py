@@ -34,13 +34,13 @@ def test_one_of_several_numbers_of_a_statistic_says_which_it_is():
 
 def test_a_reader_learns_whether_intervals_hold_together():
     said = {"level": "0.95", "covers": "the value of the table; noise only"}
-    alone = "Each interval contains with a probability of at least 95\u00a0%: the value of the table; noise only."
+    alone = "With a probability of at least 95\u00a0%, each interval contains the value of the table; noise only."
     assert words.covered_words(said, ENGLISH).startswith(alone)
     assert words.covered_words({**said, "hold": "each"}, ENGLISH) == words.covered_words(said, ENGLISH), (
         "releases from before say nothing"
     )
     assert words.covered_words({**said, "hold": "simultaneous"}, ENGLISH).startswith(
-        "All intervals of this release together contain"
+        "With a probability of at least 95\u00a0%, all intervals of this release together contain"
     )
 
 
