@@ -63,6 +63,7 @@ if _typing.TYPE_CHECKING:
     from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
     from discreet.quotes.row_numbers import choose_n
     from discreet.releases.choosing import choose_clamp
+    from discreet.releases.choosing_bounds import choose_bound
     from discreet.releases.derived.before_sampling import before_sampling
     from discreet.releases.derived.change import change
     from discreet.releases.derived.combine import combine
@@ -97,6 +98,7 @@ if _typing.TYPE_CHECKING:
     from discreet.statistics.covariance import covariance
     from discreet.statistics.designs import CertifiedPoissonDesign, DesignEffect, PoissonDesign, ReplacementDesign
     from discreet.statistics.histograms import histogram
+    from discreet.statistics.in_full import counted_in_full
     from discreet.statistics.joint_means import means
     from discreet.statistics.means import mean
     from discreet.statistics.persons import persons
@@ -190,6 +192,7 @@ __all__ = [
     "before_sampling",
     "bins",
     "change",
+    "choose_bound",
     "choose_clamp",
     "choose_n",
     "combine",
@@ -198,6 +201,7 @@ __all__ = [
     "correlation",
     "correlations",
     "count",
+    "counted_in_full",
     "covariance",
     "distinct",
     "earliest",
@@ -308,6 +312,7 @@ _HOMES = {
     ),
     "discreet.quotes.row_numbers": ("choose_n",),
     "discreet.releases.choosing": ("choose_clamp",),
+    "discreet.releases.choosing_bounds": ("choose_bound",),
     "discreet.releases.derived.before_sampling": ("before_sampling",),
     "discreet.releases.derived.change": ("change",),
     "discreet.releases.derived.combine": ("combine",),
@@ -353,6 +358,7 @@ _HOMES = {
     "discreet.statistics.correlations": ("correlations",),
     "discreet.statistics.count_tables": ("tables",),
     "discreet.statistics.counts": ("count",),
+    "discreet.statistics.in_full": ("counted_in_full",),
     "discreet.statistics.persons": ("persons",),
     "discreet.statistics.covariance": ("covariance",),
     "discreet.statistics.designs": ("CertifiedPoissonDesign", "DesignEffect", "PoissonDesign", "ReplacementDesign"),

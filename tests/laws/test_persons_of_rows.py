@@ -206,6 +206,47 @@ def test_a_person_is_in_every_level_of_a_tree_with_the_same_norm(tree: Tree) -> 
     assert (apart.l1, apart.l2_squared) == (2 * moved.l1, 2 * moved.l2_squared)
 
 
+# Persons who are counted in full ------------------------------------------------------------------------------------------
+
+
+def in_full(groups: int, rows: int, *, part: bool = False) -> Quote:
+    table = dp.Table(SCHEMA, dp.AddRemove(person="visitor", part=part)).bound(groups=groups, rows=rows).group_by("shop")
+    return quote(table.agg(dp.count(), dp.sum("amount", per_person=(-2, 2)), dp.counted_in_full()), ZCDP(1))
+
+
+def all_of_it_counts(rows: Sequence[Row], groups: int, most: int) -> bool:
+    shops = {shop for _, shop, _ in rows}
+    each = [[value for _, own, value in rows if own == shop] for shop in shops]
+    within = (-2 <= sum(value for value in own if value is not None) <= 2 for own in each)
+    return len(shops) <= groups and all(len(own) <= most for own in each) and all(within)
+
+
+@pytest.mark.parametrize(("groups", "rows"), [(1, 1), (1, 2), (2, 1), (2, 3), (3, 2)])
+def test_each_person_is_counted_in_full_or_with_less(groups: int, rows: int) -> None:
+    quoted, others = in_full(groups, rows), all_of_it_counts([row for row in OTHER if row[0] == 2], groups, rows)
+    found = []
+    for state in STATES:
+        (_, _, both) = answers(quoted, [*OTHER, *state])
+        expected = [int(others), int(not others)] + [0] * 4
+        if state:
+            expected[not all_of_it_counts(state, groups, rows)] += 1
+        assert both == expected
+        found.append(both)
+    every = np.array(found)
+    for measured, moved in (
+        (quoted.measured[2], norms(every - every[0])),
+        (in_full(groups, rows, part=True).measured[2], norms(every[:, None, :] - every[None, :, :])),
+    ):
+        assert moved == (measured.sensitivity.l1, measured.sensitivity.l2_squared)
+
+
+def test_a_bound_that_cuts_nobody_has_nobody_to_count() -> None:
+    with pytest.raises(dp.PlanError, match="cuts anybody"):
+        dp.Table(SCHEMA, dp.AddRemove(person="visitor")).bound(groups=3).group_by("shop").agg(dp.counted_in_full())
+    with pytest.raises(dp.PlanError, match="leave it out"):
+        dp.Table(dp.Schema(shop=SCHEMA["shop"]), dp.AddRemove()).agg(dp.counted_in_full())
+
+
 MUTANTS: dict[str, tuple[object, str, Callable[..., object], str]] = {
     "all rows of a bin count": (PersonScan, "share", lambda scan, rows, of: scan.unit * rows, "bins"),
     "shares rounded up": (

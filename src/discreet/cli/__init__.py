@@ -12,7 +12,7 @@ what it means for the budget (`exits`).
   assumed
 * `auditing`: `discreet audit`: the releases of a plan, attacked by running their noise on data sets that the audit
   makes itself
-* `choosing`: `discreet choose-clamp`: the clamp with the least whole error, from a release with a histogram
+* `choosing`: `discreet choose-clamp` and `choose-bound`: the clamp or bound with the least whole error, from a histogram
 * `code_lists`: The categories that somebody types in `discreet init`, or names in a file of codes and labels
 * `converting`: `discreet convert`: one guarantee in the words of another
 * `derive_commands`: `discreet derive` and its commands, each a thin function too
@@ -66,7 +66,7 @@ from typing import Annotated
 import typer
 
 from discreet._version import __version__
-from discreet.cli.choosing import choose_clamp
+from discreet.cli.choosing import choose_bound, choose_clamp
 from discreet.cli.derive_commands import derive_app
 from discreet.cli.exits import exits, on_terminal
 from discreet.cli.export_command import export
@@ -392,6 +392,9 @@ app.command(epilog="Example: discreet export results --to xlsx --out income.xlsx
 
 
 app.command(epilog="Example: discreet rows results/tables --out rows.parquet")(rows)
+app.command("choose-bound", epilog='Example: discreet choose-bound plan.toml results/habits --release "by shop"')(
+    choose_bound
+)
 app.command("choose-clamp", epilog="Example: discreet choose-clamp results --spend 0.4")(choose_clamp)
 app.command(epilog="Example: discreet convert --rho 0.213 --delta 1e-10")(convert)
 app.command(epilog="Example: discreet effective --rho 0.213 --delta 1e-10 --invariant totals")(effective)

@@ -15,6 +15,7 @@ __all__ = [
     "Here",
     "KnownUpTo",
     "Part",
+    "Parts",
     "PersonNumber",
     "RowsUpTo",
     "SquaresUpTo",
@@ -128,6 +129,11 @@ class Total:
     def clamped(self, known: int, codes: int) -> int:
         """The total of `known` ≥ 1 values whose codes add up to `codes`."""
         return min(max(self.step * codes + self.origin * known, self.low), self.high)
+
+    def is_within(self, rows: int, parts: Parts) -> bool:
+        """True if no bound moves the total of a person."""
+        own = parts[self.column]
+        return not own.known or self.of(rows, parts) == self.step * own.codes + self.origin * own.known
 
     def reach(self) -> tuple[int, int]:
         return min(self.low, 0), max(self.high, 0)

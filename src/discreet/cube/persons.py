@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import prod
 
 from discreet.cube.cube import Cube
-from discreet.cube.person_numbers import Here, KnownUpTo, PersonNumber, RowsUpTo, share_unit
+from discreet.cube.person_numbers import Here, KnownUpTo, Parts, PersonNumber, RowsUpTo, Total, share_unit
 from discreet.cube.value_paths import KeyAxis, NumberPath, Path
 from discreet.cube.weights import WEIGHTINGS, Weighting, weight
 from discreet.domain.bounds import MOST_GROUPS
@@ -18,6 +18,7 @@ from discreet.domain.bounds import MOST_GROUPS
 __all__ = [
     "MOST_STEPS",
     "NOWHERE",
+    "InFull",
     "PersonKey",
     "PersonScan",
     "PersonSpread",
@@ -91,6 +92,25 @@ class PersonSpread:
         return self.bins if self.outside else NOWHERE
 
 
+@dataclass(frozen=True, slots=True)
+class InFull:
+    """When a person counts with all that she has: in no more cells than `groups`, and within these bounds in each of them.
+
+    Args:
+        groups: L.
+        rows: R, or None where rows do not count.
+        totals: the totals that have to be within their bounds.
+    """
+
+    groups: int
+    rows: int | None
+    totals: tuple[Total, ...]
+
+    def holds_in(self, rows: int, parts: Parts) -> bool:
+        """True if all that a person has in a cell counts there."""
+        return (self.rows is None or rows <= self.rows) and all(one.is_within(rows, parts) for one in self.totals)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PersonScan:
     """One reading of a table of persons.
@@ -105,6 +125,7 @@ class PersonScan:
         values: the columns whose values count.
         numbers: what a person counts for in a cell, each by the names of these columns.
         spreads: among what she is divided in a cell.
+        in_full: when a person counts with all that she has; None where nobody asks.
         weight: for how many rows a row stands: its code, and a row with the code 0 or null contributes nothing. None where
             each stands for itself.
     """
@@ -118,6 +139,7 @@ class PersonScan:
     values: tuple[PersonValue, ...] = ()
     numbers: tuple[PersonNumber, ...] = ()
     spreads: tuple[PersonSpread, ...] = ()
+    in_full: InFull | None = None
     weight: NumberPath | None = None
 
     @property

@@ -24,8 +24,9 @@ from discreet.cube.person_numbers import (
     TotalSquared,
     ValuesUpTo,
 )
-from discreet.cube.persons import NOWHERE, PersonKey, PersonScan, PersonSpread, PersonValue
+from discreet.cube.persons import NOWHERE, InFull, PersonKey, PersonScan, PersonSpread, PersonValue
 from discreet.cube.weights import WEIGHTINGS
+from discreet.domain.bounds import MOST_GROUPS
 from discreet.engines.base import Header
 from discreet.engines.dialect import Dialect
 from discreet.engines.sql import labels_sql, number_code
@@ -220,8 +221,33 @@ def person_totals_sql(dialect: Dialect, parts: str, scan: PersonScan) -> str:
             f"ON own{i}.p = of{i}.p AND own{i}.cell = of{i}.cell WHERE b <> {one.bins}"
         )
         answers.append(_totals_sql(dialect, scan, 1 + i, _each_sql(scan, f"divided{i}", [_share_sql(dialect, scan)])))
+    if scan.in_full is not None:
+        tables["persons"] = _persons_sql(dialect, scan, scan.in_full, whole)
+        answers.append(_in_full_sql(scan, 1 + len(scan.spreads)))
     given = ", ".join(f"{name} AS ({table})" for name, table in tables.items())
     return f"{f'WITH {given} ' if given else ''}{' UNION ALL '.join(answers)}"
+
+
+def _persons_sql(dialect: Dialect, scan: PersonScan, full: InFull, table: str) -> str:
+    """Each person once: the number of cells, and 1 where something of hers does not count in one of them, else 0."""
+    at = {one.column: j for j, one in enumerate(scan.values)}
+    cut = [] if full.rows is None else [f"n > {full.rows}"]
+    for one in full.totals:
+        summed, j = _summed_sql(dialect, one, at[one.column]), at[one.column]
+        cut.append(f"(n{j} > 0 AND ({summed} < {one.low} OR {summed} > {one.high}))")
+    beyond = f"max(CASE WHEN {' OR '.join(cut)} THEN 1 ELSE 0 END)" if cut else "0"
+    return f"SELECT p, count(*) AS c, {beyond} AS cut FROM {table} GROUP BY p"
+
+
+def _in_full_sql(scan: PersonScan, part: int) -> str:
+    """The numbers of persons who count with all that they have, and of the others, in the first two cells of a part."""
+    groups = MOST_GROUPS if scan.in_full is None else scan.in_full.groups
+    names = ["h", "l"] if scan.is_wide else ["s"]
+    places = range(len(WEIGHTINGS) * max(len(scan.numbers), 1))
+    nothing = (f"CAST(0 AS BIGINT) AS {name}{place}" for place in places for name in names)
+    cell = f"CASE WHEN c <= {groups} AND cut = 0 THEN 0 ELSE 1 END"
+    found = ", ".join([f"{part} AS part", f"{cell} AS cell", "CAST(count(*) AS BIGINT) AS n", *nothing])
+    return f"SELECT {found} FROM persons GROUP BY {cell}"
 
 
 def _each_sql(scan: PersonScan, table: str, added: Sequence[str]) -> str:
@@ -295,9 +321,13 @@ def _at_most(rows: str, most: int) -> str:
 
 def _clamped_sql(dialect: Dialect, total: Total, j: int) -> str:
     """The total of a person, 0 without a value."""
-    summed = f"({dialect.wide(f's{j}')} * {total.step} + {dialect.wide(f'n{j}')} * {total.origin})"
-    low, high = total.low, total.high
+    summed, low, high = _summed_sql(dialect, total, j), total.low, total.high
     return f"CASE WHEN n{j} = 0 THEN 0 WHEN {summed} < {low} THEN {low} WHEN {summed} > {high} THEN {high} ELSE {summed} END"
+
+
+def _summed_sql(dialect: Dialect, total: Total, j: int) -> str:
+    """The total of a person with a value, before it is moved to its bounds."""
+    return f"({dialect.wide(f's{j}')} * {total.step} + {dialect.wide(f'n{j}')} * {total.origin})"
 
 
 def _of_rows_sql(dialect: Dialect, total: str, known: str, most: int, scale: tuple[int, int]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.cube.cube import Cube, compact
 from discreet.cube.person_numbers import Part
 from discreet.cube.person_rows import PersonColumn, PersonRows
-from discreet.cube.persons import NOWHERE, PersonKey, PersonScan
+from discreet.cube.persons import NOWHERE, InFull, PersonKey, PersonScan
 from discreet.cube.value_paths import KeyAxis, NumberPath
 from discreet.cube.weights import WEIGHTINGS, weight
 from discreet.domain.codes import NULL
@@ -103,7 +103,21 @@ def add_counted(scan: PersonScan, counted: Counted) -> Cube:
         bins = scan.spreads[place].bins
         if within < bins:
             add(person, (1 + place, cell * bins + within), [scan.share(rows, of[person, cell, place])])
+    if scan.in_full is not None:
+        last = 1 + len(scan.spreads)
+        for fully in _count_in_full(scan.in_full, counted).values():
+            key, width = (last, int(not fully)), len(WEIGHTINGS) * max(len(scan.numbers), 1)
+            totals[key] = [totals.get(key, [0])[0] + 1, *(0 for _ in range(width))]
     return _cube_of(scan, totals)
+
+
+def _count_in_full(full: InFull, counted: Counted) -> dict[object, bool]:
+    """For each person whether all that she has counts."""
+    cells_of: Counter[object] = Counter(person for person, _ in counted.rows)
+    found = {person: cells <= full.groups for person, cells in cells_of.items()}
+    for (person, cell), rows in counted.rows.items():
+        found[person] &= full.holds_in(rows, counted.parts[person, cell])
+    return found
 
 
 def make_rows(scan: PersonRows, rows: Iterable[Mapping[str, object]], label: Label, code: Code) -> Cube:

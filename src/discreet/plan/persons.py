@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from math import prod
 from typing import Protocol
 
-from discreet.cube.person_numbers import PersonNumber
-from discreet.cube.persons import PersonKey, PersonScan, PersonSpread, PersonValue
+from discreet.cube.person_numbers import PersonNumber, Total
+from discreet.cube.persons import InFull, PersonKey, PersonScan, PersonSpread, PersonValue
 from discreet.cube.value_paths import CategoryPath, KeyAxis, NumberPath, Path, path_of
 from discreet.domain.bounds import MOST_GROUPS
 from discreet.domain.codes import NULL
@@ -24,6 +25,7 @@ from discreet.plan.shown import hidden_labels
 from discreet.plan.sizes import MOST_WHOLE_CELLS
 from discreet.statistics.base import Statistic
 from discreet.statistics.counts import Count
+from discreet.statistics.in_full import InFull as AskedInFull
 from discreet.statistics.person_counting import Spread
 from discreet.statistics.person_recipes import counts_rows, numbers_of, of_persons, spreads_of
 from discreet.statistics.quantile import Median, Quantiles
@@ -179,11 +181,26 @@ def _scan_of(request: Asking, person: str, groups: Sequence[Group]) -> PersonSca
         values=_values(request, numbers),
         numbers=numbers,
         spreads=tuple(_spread(request, one) for one in spreads_of(request.statistics)),
+        in_full=_in_full(request, numbers),
         weight=None if bound is None or bound.weight is None else _number_path(request, bound.weight),
     )
     if bound is None and scan.cells > 1:
         raise InternalError("a request with groups has a bound")
     return scan
+
+
+def _in_full(request: Asking, numbers: Iterable[PersonNumber]) -> InFull | None:
+    """When a person is counted in full, if that is asked; who is in more than the most groups never is."""
+    if not any(isinstance(one.kind, AskedInFull) for one in request.statistics):
+        return None
+    bound = request.facts.bound
+    groups = MOST_GROUPS if bound is None or bound.groups is None else bound.groups
+    rows = None if bound is None or not any(counts_rows(one) for one in request.statistics) else bound.rows
+    found = InFull(groups, rows, tuple(one for one in numbers if isinstance(one, Total)))
+    cells = prod(len(group_labels(group, request.facts)) for group in request.group_by)
+    if request.keys is None and groups >= cells and rows is None and not found.totals:
+        raise PlanError("counted_in_full(): no bound of the request cuts anybody; leave it out")
+    return found
 
 
 def _spread(request: Asking, spread: Spread) -> PersonSpread:

@@ -6,6 +6,8 @@
 * `assumptions`: What is assumed of a column before anything is spent: shares and means, each a number or a range of
   numbers
 * `attributes`: The part of its spend that a release costs somebody of whom one attribute changes
+* `best_bounds`: The bound on groups whose noise and loss together have the least bound, of numbers of groups of persons
+* `bounds`: What a bound on groups leaves out, from public or released numbers of how many groups persons are in
 * `certainty`: The certainty of each noisy part with which an interval, or all intervals of a release, hold with probability
   `LEVEL`
 * `clamps`: The clamp with the least bound of the whole error, from public or released counts of where values lie

@@ -33,6 +33,7 @@ from discreet.totals.words import comparison_words, published_words
 if TYPE_CHECKING:
     # Loaded where somebody assumes something.
     from discreet.quotes.assumptions import Given
+    from discreet.quotes.bounds import BoundErrors
     from discreet.quotes.whole import AssumedErrors
 
     Assumption = Given | Mapping[str, Given] | None
@@ -207,6 +208,22 @@ class Quote:
 
         given = {"nulls": nulls, "above": above, "below": below, "mean": mean}
         return whole_errors(self, {**given, "mean_above": mean_above, "mean_below": mean_below}, rows)
+
+    def left_out(self, groups: object) -> BoundErrors:
+        """What the bound on groups leaves out of `persons()`, beside its noise (U9 of docs/proofs/persons.md).
+
+        Args:
+            groups: in how many groups of the request persons are: a release of one histogram of `distinct(column, most=…)`
+                on a table with one row of each person, or public numbers such as `{1: 800, (2, 5): (150, 170)}`. **A number
+                that was read off the data is a disclosure.**
+
+        Raises:
+            ArgumentError: another form, or a release about other groups or other rows than the request.
+            PlanError: the request does not count persons in groups that are listed.
+        """
+        from discreet.quotes.bounds import bound_errors, read_groups
+
+        return bound_errors(self, read_groups(groups, self.plan))
 
     def __repr__(self) -> str:
         size = middle(self.sizes)

@@ -26,6 +26,7 @@ from discreet.statistics.recipe import RANKS, GroupSize, Noises, Recipe, in_a_gr
 
 __all__ = [
     "AssumedErrors",
+    "Quoted",
     "WholeError",
     "can_be_assumed",
     "columns_of",
@@ -328,8 +329,8 @@ def _check_outer(plan: Plan) -> None:
     """
     if plan.layout.persons is not None:
         raise PlanError(
-            "assuming(): what a bound on persons cuts off is not known from shares of rows; compare quotes of several "
-            "bounds, such as bound(groups=4) and bound(groups=8)"
+            "assuming(): what a bound on persons cuts off is not known from shares of rows; left_out(groups) says it from "
+            "numbers of groups of persons"
         )
     if any(isinstance(step, ROW_DRAWS) and not isinstance(step, Resize) for step in plan.steps):
         raise PlanError("assuming(): the table is sampled; before_sampling() gives intervals for the table before that")

@@ -5,6 +5,7 @@
 * `assemble`: From noisy integers to the statistics of a request with their intervals: a pure function of public
   numbers
 * `choosing`: Bounds of a clamp that are chosen from public or released numbers: what `dp.choose_clamp` reads them from
+* `choosing_bounds`: The bound on groups that is chosen from public or released numbers: what `dp.choose_bound` reads
 * `consistent`: Noisy counts made a table of non-negative integers that has the published totals exactly
 * `described`: The files that a document describes: of its table, of further frames and of measured numbers
 * `derived`: Derived numbers: ratios, changes and means of what releases publish, with certified intervals

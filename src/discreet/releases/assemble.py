@@ -94,7 +94,8 @@ def frames(quote: Quote, noisy: Noisy) -> list[Frame]:
 
 def frame_of_table(quote: Quote, name: str, table: CountTable) -> Frame:
     """A table of counts of this name, with the labels of its rows."""
-    labels = label_columns(shown_groups(quote.plan, table.groups))
+    own = shown_groups(quote.plan, table.groups) if table.whole is None else [(dict([table.whole]), frozenset[int]())]
+    labels = label_columns(own)
     return Frame(name, labels, Columns("count", table.counts), table.consistent, table.told)
 
 

@@ -130,6 +130,8 @@ def _views(document: Mapping[str, Any]) -> Iterator[_View]:
     for line in document["statistics"]:
         if line["statistic"] in {"count", "share"}:
             yield _View(line["name"], line, 0, 0, document, line["name"])
+        elif line["statistic"] == "counted_in_full":
+            next(frames, None)  # no view is about it
         elif line["statistic"] in {"histogram", "tables", *_AGREEING}:
             tables = len(line.get("tables", (None,)))
             for place, frame in zip(range(tables), frames, strict=False):

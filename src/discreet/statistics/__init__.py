@@ -18,6 +18,7 @@
 * `filled`: Tables with null groups whose rows a public law spreads over the other groups
 * `fits`: How well a regression fits: R² and the F statistic
 * `noise_matrices`: Bounds of the norm of a matrix of noises
+* `in_full`: How many persons are counted in full: the number of those whom no bound of the request cuts, and of the others
 * `joint_means`: The means of several columns and their count, from one vector of sums
 * `correlations`: The correlations of all pairs of several columns, from one vector of sums
 * `count_tables`: The numbers of rows in several tables, margins of one: frames of their own, which agree where they
@@ -106,6 +107,7 @@ if TYPE_CHECKING:
     from discreet.statistics.counts import Count, count
     from discreet.statistics.covariance import Covariance, covariance
     from discreet.statistics.histograms import Histogram, histogram
+    from discreet.statistics.in_full import InFull, counted_in_full
     from discreet.statistics.means import Mean, mean
     from discreet.statistics.persons import Persons, persons
     from discreet.statistics.quantile import Median, Quantiles, median, quantiles
@@ -128,6 +130,7 @@ __all__ = [
     "Count",
     "Covariance",
     "Histogram",
+    "InFull",
     "Kind",
     "Mean",
     "Median",
@@ -149,6 +152,7 @@ __all__ = [
     "agreeing_tables",
     "correlation",
     "count",
+    "counted_in_full",
     "covariance",
     "histogram",
     "mean",
@@ -180,6 +184,7 @@ if not TYPE_CHECKING:
             "correlation": ("Correlation", "correlation"),
             "count_tables": ("Tables", "tables"),
             "counts": ("Count", "count"),
+            "in_full": ("InFull", "counted_in_full"),
             "persons": ("Persons", "persons"),
             "covariance": ("Covariance", "covariance"),
             "histograms": ("Histogram", "histogram"),

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.cells import Integers
-from discreet.cube.queries import PersonSum, Query
+from discreet.cube.queries import PersonsInFull, PersonSum, Query
 from discreet.exact.numbers import float_up
 from discreet.statistics.base import CLIPPED, UNBIASED
 from discreet.statistics.counted import NoisyCount
 from discreet.statistics.counts import count_estimate
 from discreet.statistics.estimate import Estimate, outward
+from discreet.statistics.in_full import LABELS
 from discreet.statistics.means import mean_estimate
 from discreet.statistics.recipe import (
     Answers,
@@ -34,6 +35,7 @@ from discreet.statistics.widest import product_width, quotient_width
 __all__ = [
     "BOUNDED",
     "OF_BOUNDED",
+    "InFullRecipe",
     "PersonMeanRecipe",
     "PersonRecipe",
     "PersonShareRecipe",
@@ -262,6 +264,43 @@ class PersonVarianceRecipe:
 
     def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
         return {"view": f"{CLIPPED}, {BOUNDED}"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InFullRecipe:
+    """The numbers of persons who are counted in full and of the others, in a frame for the whole request."""
+
+    whole: ClassVar = False
+    asked: PersonsInFull
+
+    @property
+    def queries(self) -> tuple[tuple[Query, Fraction], ...]:
+        return ((self.asked, Fraction(1)),)
+
+    def error(self, noises: Noises, rows: int) -> float:
+        return float(noises.largest(self.asked))
+
+    def widest(self, noises: Noises, size: GroupSize) -> float:
+        return self.error(noises, size.rows)
+
+    def unit(self, rows: int) -> str:
+        return ""
+
+    def accuracy(self, noises: Noises) -> str:
+        return ""
+
+    def statements(self, noises: Noises) -> Statements:
+        return Statements({}, 2, 1)
+
+    def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
+        return ()
+
+    def tables(self, answers: Answers) -> tuple[CountTable, ...]:
+        both = Answers(answers.noises, answers.values, slice(0, 2))
+        return (CountTable((), count_estimate(*both.of(self.asked)), None, {}, whole=("counted", LABELS)),)
+
+    def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
+        return {"counts": "persons"}
 
 
 def total_estimate(noisy: Integers, half: Integers, step: Fraction, *, counted: bool) -> Estimate:

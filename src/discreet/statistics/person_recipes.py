@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from discreet.cube.person_numbers import Here, PersonNumber, RowsUpTo
-from discreet.cube.queries import PersonBins, PersonLevels
+from discreet.cube.queries import PersonBins, PersonLevels, PersonsInFull
 from discreet.cube.trees import Tree
 from discreet.domain.groups import BinGroup, group_labels
 from discreet.domain.steps import TableFacts
@@ -20,6 +20,7 @@ from discreet.statistics.common import number_of
 from discreet.statistics.counted import NoisyCount
 from discreet.statistics.counts import Count
 from discreet.statistics.histograms import Histogram
+from discreet.statistics.in_full import InFull
 from discreet.statistics.means import Mean
 from discreet.statistics.person_counting import (
     Counting,
@@ -31,7 +32,13 @@ from discreet.statistics.person_counting import (
     total_number,
 )
 from discreet.statistics.person_divided import PersonHistogramRecipe, PersonQuantileRecipe
-from discreet.statistics.person_moments import PersonMeanRecipe, PersonRecipe, PersonShareRecipe, PersonVarianceRecipe
+from discreet.statistics.person_moments import (
+    InFullRecipe,
+    PersonMeanRecipe,
+    PersonRecipe,
+    PersonShareRecipe,
+    PersonVarianceRecipe,
+)
 from discreet.statistics.person_values import MeanPerPerson, SumPerPerson, totals_of, wanted_of
 from discreet.statistics.person_variances import StdPerPerson, VariancePerPerson
 from discreet.statistics.persons import Persons
@@ -194,6 +201,10 @@ def _quantiles(one: Statistic, counting: Counting) -> Recipe:
     return PersonQuantileRecipe(orders_of(one), tree, Codes(grid, known.low, size))
 
 
+def _in_full(_one: Statistic, counting: Counting) -> Recipe:
+    return InFullRecipe(PersonsInFull(1 + len(counting.spreads), counting.weighed.cells))
+
+
 def _none(*_: Any) -> tuple[()]:
     return ()
 
@@ -218,6 +229,7 @@ _ANSWERED: Mapping[type[Kind], _Answered] = MappingProxyType(
         MeanPerPerson: _Answered(_mean, _sums, _nothing, rows=False),
         VariancePerPerson: _Answered(_variance, _squares, _nothing, rows=False),
         StdPerPerson: _Answered(_std, _squares, _nothing, rows=False),
+        InFull: _Answered(_in_full, _none, _nothing, rows=False),
         Count: _Answered(_count, _counted, _nothing, rows=True),
         Mean: _Answered(_mean, _sums, _nothing, rows=True),
         Variance: _Answered(_variance, _squares, _nothing, rows=True),

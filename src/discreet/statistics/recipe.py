@@ -168,12 +168,14 @@ class CountTable:
         counts: the counts with their intervals, the last group fastest.
         consistent: the counts that agree with the counts of other tables, where there are such tables.
         told: the words of a document for counts that are published with exact totals: whether they add up to these.
+        whole: the column and the labels of a table that is one for all cells of the request; None for every other one.
     """
 
     groups: tuple[Group, ...]
     counts: Estimate
     consistent: Any | None
     told: Mapping[str, str]
+    whole: tuple[str, tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from discreet.statistics.count_tables import Tables
 from discreet.statistics.counts import Count
 from discreet.statistics.covariance import Covariance
 from discreet.statistics.histograms import Histogram
+from discreet.statistics.in_full import InFull
 from discreet.statistics.joint_means import Means
 from discreet.statistics.means import Mean
 from discreet.statistics.person_values import MeanPerPerson, SumPerPerson
@@ -58,7 +59,7 @@ STATISTICS: tuple[type[Kind], ...] = (
 )
 """Those of rows. The law tests go through this tuple; plan files, pages and the command line read it."""
 
-_OF_PERSONS: tuple[type[Kind], ...] = (Persons, SumPerPerson, MeanPerPerson, VariancePerPerson, StdPerPerson)
+_OF_PERSONS: tuple[type[Kind], ...] = (Persons, InFull, SumPerPerson, MeanPerPerson, VariancePerPerson, StdPerPerson)
 """Those that only a table of persons answers."""
 
 

@@ -77,6 +77,11 @@ PLANS |= {
     "divided and counted": TABLE.bound(groups=99, rows=2)
     .group_by("shop", nulls="drop")
     .agg(dp.persons(), dp.quantiles("amount", ["0.1"], nulls="skip"), dp.std("amount", per_person=(0, 9)), BINS),
+    "in full": TABLE.bound(groups=9, rows=4)
+    .group_by("shop", "member")
+    .agg(dp.persons(), dp.count(), dp.sum("amount", per_person=(-6, 18)), dp.counted_in_full()),
+    "in full, rows alone": TABLE.bound(rows=12).agg(dp.count(), dp.counted_in_full()),
+    "in full, groups alone": TABLE.bound(groups=3).group_by("shop", "member").agg(dp.counted_in_full()),
     "divided in all": TABLE.bound(rows=1).agg(BINS, dp.histogram("day", step="quarter")),
 }
 OF_EACH = TABLE.where({"amount": (-3, 9)}).clamp({"shop": ["b", "c"], "day": ("2026-02-01", "2026-11-30")})
@@ -251,6 +256,9 @@ def test_a_statement_that_counts_otherwise_is_noticed(right: str, wrong: str, mo
         ("m <= 3", "n <= 3"),  # all rows of a bin, if they are few
         ("FROM own0 GROUP BY p, cell", "FROM own0 GROUP BY p, cell, b"),  # each bin for itself
         ("WHERE b <> 4", "WHERE b < 3"),  # rows without a value are in no bin
+        ("WHEN n > 4 OR", "WHEN"),  # too many rows are all
+        ("n0 > 0 AND", "n0 > 9 AND"),  # a total beyond its bounds is all
+        ("c <= 9 AND", ""),  # too many groups are all
         ("AS c FROM whole GROUP BY p", "AS c FROM discreet_parts GROUP BY p"),  # bins counted as groups
     ],
 )
@@ -293,7 +301,7 @@ def _assert_noticed(
     literal: Any,
     monkeypatch: pytest.MonkeyPatch,
     name: str,
-    asked: Sequence[str] = ("two groups", "all groups", "values", "values of rows", "divided"),
+    asked: Sequence[str] = ("two groups", "all groups", "values", "values of rows", "divided", "in full"),
 ) -> None:
     """The integers of plans in which everything matters are others."""
     kind, values = IDS["integers"]

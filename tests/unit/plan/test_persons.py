@@ -100,7 +100,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "assumptions": (
         lambda: session_over(FRAME, SCHEMA, neighbours=PERSONS).quote(BOUND.agg(dp.count()), spend="0.1").assuming(rows=5),
-        "compare quotes of several bounds",
+        "left_out(groups)",
     ),
     "no column of persons": (TABLE.per_person, "names no column"),
     "a column that is not made of rows": (lambda: TABLE.per_person(visits=dp.count()), "must be rows(low, high)"),  # type: ignore[arg-type]

@@ -26,6 +26,7 @@ from discreet.plan.plan import Plan
 from discreet.plan.table import Table
 from discreet.statistics.counts import count
 from discreet.statistics.histograms import histogram
+from discreet.statistics.in_full import counted_in_full
 from discreet.statistics.means import mean
 from discreet.statistics.persons import persons
 from discreet.statistics.quantile import median
@@ -130,6 +131,8 @@ def _requests() -> Iterator[tuple[str, Plan]]:
         "divided, with weights",
         table.bound(groups=9, rows=4, weight="times").group_by("shop").agg(persons(), *divided, *of_rows),
     )
+    cut = count(), sum_of("amount", per_person=(-12, 60)), counted_in_full()
+    yield "in full", table.bound(groups=3, rows=7).group_by("shop").agg(*cut)
     yield "weights", table.bound(groups=1, rows=9, weight="times").group_by("shop").agg(persons(), count())
     yield "values with weights", table.bound(groups=2, weight="times").group_by(quarters).agg(*values)
     yield "rows of persons", table.where({"amount": (-3, 9)}).per_person(**_MADE).agg(*(count(name) for name in _MADE))

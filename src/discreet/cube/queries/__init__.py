@@ -28,7 +28,7 @@ from discreet.cube.queries.effects import EffectCounts
 from discreet.cube.queries.originals import Excess, ImputedSum
 from discreet.cube.queries.pairs import Factor, PairSum
 from discreet.cube.queries.person_spreads import Divided, PersonBins, PersonLevels
-from discreet.cube.queries.persons import PersonQuery, PersonSum, Weighed
+from discreet.cube.queries.persons import PersonQuery, PersonsInFull, PersonSum, Weighed
 from discreet.cube.queries.products import ProductSum
 from discreet.cube.queries.ranks import LevelCounts, QuantileCodes, QuantileIntervals, around, join_public
 from discreet.cube.queries.sums import Dispersion, Squares, WeightedSum
@@ -56,6 +56,7 @@ __all__ = [
     "PersonLevels",
     "PersonQuery",
     "PersonSum",
+    "PersonsInFull",
     "ProductSum",
     "QuantileCodes",
     "QuantileIntervals",
@@ -94,5 +95,5 @@ QUERIES: tuple[type[Query], ...] = (
 )
 """All queries of rows. The law tests go through this tuple."""
 
-PERSON_QUERIES: tuple[type[PersonQuery], ...] = (PersonSum, PersonBins, PersonLevels)
+PERSON_QUERIES: tuple[type[PersonQuery], ...] = (PersonSum, PersonBins, PersonLevels, PersonsInFull)
 """All queries of persons, which have law tests of their own."""

@@ -17,7 +17,7 @@ from discreet.cube.weights import Weighting, norms_apart, norms_of, unit_of
 from discreet.domain.steps import TableFacts
 from discreet.exact.figures import number, plural
 
-__all__ = ["PersonQuery", "PersonSum", "Weighed", "spread_over"]
+__all__ = ["PersonQuery", "PersonSum", "PersonsInFull", "Weighed", "spread_over"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +141,51 @@ class PersonSum:
         for place, factor in self.terms:
             totals = totals + factor * cube.sums[:, column_of(place, self.weighed.weighting)]
         return spread_over(totals, brought.cells, cells)
+
+
+@dataclass(frozen=True, slots=True)
+class PersonsInFull:
+    """Two numbers for the whole request: the persons who count with all that they have, and the others.
+
+    Args:
+        part: the part of the cube that has both.
+        cells: of the request; the numbers stand in the first one, and every other one has 0.
+    """
+
+    part: int
+    cells: int
+
+    @property
+    def unit(self) -> int:
+        return 1
+
+    def words(self) -> str:
+        return "persons who are counted in full, and persons who are not"
+
+    def contribution(self) -> str:
+        return "each person adds 1 to one of two numbers"
+
+    def columns(self) -> tuple[str, ...]:
+        return ()
+
+    def widths(self) -> tuple[int, ...]:
+        return (2,)
+
+    def nullable(self, facts: TableFacts) -> bool:
+        return False
+
+    def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
+        # One person is in one of both; two states of her may be in either (U4).
+        return row.is_person((1, 1), lambda: (2, 2))
+
+    def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> PersonsInFull:
+        return self
+
+    def is_answered_by(self, part: Scan) -> bool:
+        return False
+
+    def answer(self, cube: Cube, brought: Scan, cells: Codes, facts: TableFacts) -> Integers:
+        return spread_over(cube.rows, 2 * brought.cells, cells)
 
 
 def spread_over(totals: Integers, size: int, cells: Codes) -> Integers:
