@@ -7,39 +7,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.builders import plan_text
 
 import discreet as dp
 
 from .commands import done, refused
 
-PLAN = """
-[data]
-dataset = "visits"
-source = "visits.parquet"
-ledger = "budget.db"
-neighbours = "add-remove"
-person = "visitor"
-
-[columns]
-visitor = { type = "identifier" }
-shop = { type = "category", categories = ["a", "b", "c", "d"] }
-
-[budget]
-measure = "zcdp"
-rho = 1
-
-[[release]]
-name = "by shop"
-group_by = ["shop"]
-bound = { groups = 1 }
-statistics = ["persons"]
-spend = "0.1"
-
-[[release]]
-name = "all"
-statistics = ["persons"]
-spend = "0.1"
-"""
+PLAN = plan_text("groups_of_persons")
 
 
 @pytest.fixture
