@@ -7,7 +7,8 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
-from discreet.cube.queries import Squares, ranks
+from discreet.cube import trees
+from discreet.cube.queries import Squares
 from discreet.cube.trees import Tree
 from discreet.errors import InternalError
 from discreet.quotes.allocate import quote
@@ -33,7 +34,7 @@ def test_a_single_node_is_split_unless_there_is_one_code_only(
 
 
 def shaped(chosen: Tree, monkeypatch: pytest.MonkeyPatch) -> Tree:
-    monkeypatch.setattr(ranks, "choose_tree", lambda *_, **__: chosen)
+    monkeypatch.setattr(trees, "choose_tree", lambda *_, **__: chosen)
     table = dp.Table(dp.Schema(v=dp.Number(0, chosen.size - 1)), dp.AddRemove())
     asked = quote(table.agg(dp.quantiles("v", ["0.5"], interval=1, **SKIP)), dp.PureDP(1))
     (one,) = asked.measured
