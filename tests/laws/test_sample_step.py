@@ -200,3 +200,32 @@ def test_a_sample_that_amplifies_twice_is_noticed(monkeypatch):
     tables = all_tables(Literal(quoted), RECORDS, 2)
     with pytest.raises(AssertionError):
         kept(replace(quoted, measured=tuple(louder)), tables, np.inf)
+
+
+@pytest.mark.parametrize("epsilon", ["0", "1/10", "1", "2"])
+@pytest.mark.parametrize("mu", ["1/2", 2])
+@pytest.mark.parametrize("rate", ["1/10", "4/5"])
+def test_the_profile_of_a_row_that_is_exchanged_is_not_exceeded(rate, mu, epsilon):
+    """Both rows move the answer by μ, in opposite directions; a row that only appears promises less."""
+    parts = dp.AddRemove(person="home", part=True)
+    sampled = subsample_of(SampleEach(Fraction(rate)), replace(parts, each="row"))
+    claimed = sampled.profile(dp.GDP(mu)).delta_at(Fraction(epsilon))
+    truth = of_exchanged(float(Fraction(rate)), float(Fraction(mu)), float(Fraction(epsilon)))
+    assert truth <= claimed
+    one = Subsample((1 - Fraction(rate), Fraction(rate)), both=True).profile(dp.GDP(mu)).delta_at(Fraction(epsilon))
+    assert one < truth or epsilon == "2"
+
+
+def of_exchanged(rate: float, mu: float, epsilon: float) -> float:
+    """∫ (P − e^ε Q)⁺ of the two mixtures, from below but for the error of the trapezoidal rule."""
+    places, step = np.linspace(-12, 12, 200_001, retstep=True)
+    around, up, down = (np.exp(-((places - at) ** 2) / 2) / np.sqrt(2 * np.pi) for at in (0, mu, -mu))
+    excess = (1 - rate) * around + rate * up - np.exp(epsilon) * ((1 - rate) * around + rate * down)
+    return float(np.maximum(excess, 0).sum() * step) * (1 - 1e-9)
+
+
+def test_losses_of_an_exchanged_row_are_those_of_two_steps():
+    sampled = subsample_of(SampleEach(Fraction(1, 10)), replace(dp.AddRemove(person="home", part=True), each="row"))
+    assert sampled.law == (Fraction(81, 100), Fraction(18, 100), Fraction(1, 100))
+    assert sampled.exchanged == (Fraction(9, 10), 0, Fraction(1, 10))
+    assert subsample_of(SampleEach(Fraction(1, 10)), dp.AddRemove()).exchanged is None

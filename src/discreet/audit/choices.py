@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from discreet.audit.draws import Kernel
 from discreet.audit.heaps import Heaps, shapes
 from discreet.audit.pairs import fitting, possible, same_totals
-from discreet.audit.tables import Row, Table, candidates, columns_of_plan, describe_row, effects
+from discreet.audit.tables import Row, Table, candidates, columns_of_plan, describe_row, effects, rows_alike
 from discreet.cube.queries import QuantileCodes, QuantileIntervals
 from discreet.errors import InternalError
 from discreet.mechanisms import ExponentialIntervals, ExponentialQuantiles
@@ -175,7 +175,7 @@ def _cell_of(answer: list[NDArray[Any]]) -> int:
 
 def _count_moved(quote: Quote) -> int:
     """The number of rows that may differ."""
-    return quote.plan.neighbours.rows_per_person if quote.beside is None else quote.beside.adjacency.a
+    return rows_alike(quote.plan.neighbours) if quote.beside is None else quote.beside.adjacency.a
 
 
 def _count_records(quote: Quote, room: _Room) -> int | None:

@@ -21,7 +21,17 @@ from scipy.spatial.distance import cdist
 from discreet.audit.distances import distances_of, furthest_of
 from discreet.audit.draws import Kernel, drawer
 from discreet.audit.fitting import fit_table
-from discreet.audit.tables import Row, Table, candidates, columns_of_plan, cubes_of, describe_row, effects, roots_of
+from discreet.audit.tables import (
+    Row,
+    Table,
+    candidates,
+    columns_of_plan,
+    cubes_of,
+    describe_row,
+    effects,
+    roots_of,
+    rows_alike,
+)
 from discreet.cube.cube import Cube
 from discreet.domain.origins import between, root_of
 from discreet.domain.schema import Schema
@@ -97,23 +107,22 @@ def neighbouring_tables(kernel: Kernel, quote: Quote, bits: Bits) -> list[Pair]:
 
 
 def _changes(kernel: Kernel, quote: Quote, columns: tuple[str, ...]) -> Iterator[_Change]:
-    """One row more, or one row replaced by another, for those that move the answers furthest."""
+    """One row more, or one row replaced by another, for those that move the answers furthest.
+
+    Where rows only appear, the other side is always the table without the row; it has place 0, as no row.
+    """
     rows = candidates(quote, columns, _MOST_ROWS)
     known = _effects(kernel, quote, columns, rows)
     if not known:
         return
     appears = quote.plan.neighbours.appears
     nothing = [np.zeros_like(values) for values in known[0][1]]
-    # With a row appearing, the other side is always the table without it; it has place 0, as no row.
     options: list[tuple[tuple[Row, ...], list[NDArray[Any]]]] = [((row,), effect) for row, effect in known]
     if appears:
         options = [((), nothing), *options]
     spread = distances_of(quote, [effect for _, effect in options])
-    if appears:
-        allowed = np.zeros(spread.shape[1:], dtype=bool)
-        allowed[0] = True
-    else:
-        allowed = np.ones(spread.shape[1:], dtype=bool)
+    allowed = np.ones(spread.shape[1:], dtype=bool)
+    allowed[1:] = quote.plan.neighbours.replacing == 1
     null = np.array([any(None in row for row in taken) for taken, _ in options])
     resized = resize_of(quote.plan) is not None
     for one, other in furthest_of(spread, allowed, null):
@@ -277,7 +286,7 @@ def _outside(span: NDArray[np.float64], vectors: list[NDArray[Any]]) -> NDArray[
 def _pairs(quote: Quote, columns: tuple[str, ...], change: _Change) -> Iterator[Pair]:
     """The change of all rows of a person, in the tables around it that are allowed and worth trying."""
     plan = quote.plan
-    times = plan.neighbours.rows_per_person
+    times = rows_alike(plan.neighbours)
     moves = None if change.moves is None else tuple(times * move for move in change.moves)
     before, after = (Counter({row: times * n for row, n in Counter(rows).items()}) for rows in (change.before, change.after))
     words = _words(quote, columns, change, times)
@@ -358,7 +367,9 @@ def _words(quote: Quote, columns: tuple[str, ...], change: _Change, times: int) 
     before, after = (Counter(rows) for rows in (change.before, change.after))
     lost, won = before - after, after - before
     shown = [_list_rows(quote, columns, part, times) for part in (lost, won)]
-    return f"{shown[1]} added" if not lost else f"{shown[0]} replaced by {shown[1]}"
+    if not lost:
+        return f"{shown[1]} added"
+    return f"{shown[0]} replaced by {shown[1]}" if won else f"{shown[0]} removed"
 
 
 def _list_rows(quote: Quote, columns: tuple[str, ...], rows: Counter[Row], times: int) -> str:

@@ -19,7 +19,7 @@ from discreet.cube.cube import Cube, empty_cube, join
 from discreet.cube.scans import Scan
 from discreet.cube.value_paths import KeyAxis
 from discreet.domain.columns import Category, Column, Number
-from discreet.domain.neighbours import AddRemove
+from discreet.domain.neighbours import AddRemove, Neighbours
 from discreet.domain.origins import families, root_of
 from discreet.domain.schema import Schema
 from discreet.domain.steps import ROW_DRAWS, CategoryFacts, Where
@@ -40,6 +40,7 @@ __all__ = [
     "effects",
     "engine_of",
     "roots_of",
+    "rows_alike",
 ]
 
 Row = tuple[int | None, ...]
@@ -71,6 +72,15 @@ def totals_columns(quote: Quote) -> tuple[str, ...]:
 def roots_of(names: Iterable[str], schema: Schema) -> tuple[str, ...]:
     """The columns of the source from which these columns follow."""
     return tuple(families(names, schema))
+
+
+def rows_alike(neighbours: Neighbours) -> int:
+    """How many rows of one person change together, all alike.
+
+    One where rows appear and may be exchanged too: there each person has one row, and the two rows of an exchange, for which
+    such a relation is charged, are never in one table.
+    """
+    return 1 if neighbours.appears and neighbours.replacing == 1 else neighbours.rows_per_person
 
 
 def cubes_of(plan: Plan, columns: tuple[str, ...], table: Table) -> list[Cube]:

@@ -211,3 +211,13 @@ def test_all_rows_that_can_change_change_alike(totals, a):
     asked = quote(plan, dp.GDP(1), exact_totals_of(totals, schema, None, 60))
     assert asked.beside.adjacency.a == a
     assert norms(asked) == [(2 * a, 2 * a * a)]
+
+
+def test_a_row_of_a_person_of_a_unit_appears_or_is_exchanged():
+    """No table has two rows of one person: an exchange moves two groups, each by one row."""
+    schema = dp.Schema(home=dp.Identifier(), g=dp.Category(["x", "y"]))
+    made = dp.Table(schema, dp.AddRemove(person="home", part=True)).per_person(g=dp.only("g"), visits=dp.rows(0, 4))
+    asked = quote(made.group_by("g").agg(dp.count()), dp.PureDP(1))
+    moved = [differences(asked, pair)[0] for pair in pairs_of(asked)]
+    assert {tuple(sorted(one[one != 0].tolist())) for one in moved} <= {(1,), (-1,), (-1, 1)}
+    assert any(one.min() == -1 and one.max() == 1 for one in moved)
