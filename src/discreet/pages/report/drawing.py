@@ -42,6 +42,7 @@ _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
 _CONFIG: Mapping[str, Any] = MappingProxyType(
     {
         "background": None,
+        "padding": {"left": 24, "top": 5, "right": 12, "bottom": 5},  # a reader's font may be wider than the measured one
         "font": _FONT,
         "view": {"stroke": None},
         "axis": {
