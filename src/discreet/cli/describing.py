@@ -80,14 +80,19 @@ def _totals(plan: PlanFile) -> list[tuple[str, str]]:
 def release_lines(name: str, quote: Quote) -> list[str]:
     """Name and charge, size, statistics and steps of a release."""
     plan = quote.plan
-    cells = count_shown(plan)
     groups = " by " + ", ".join(name for group in plan.group_by for name in group.names) if plan.group_by else ""
     facts = [
-        ("table", f"{', '.join(statistic.name for statistic in plan.answered)}{groups}: {cells} {plural('row', cells)}"),
+        ("table", f"{', '.join(statistic.name for statistic in plan.answered)}{groups}: {_rows_words(plan)}"),
         ("reading", str(plan.layout)),
         *((str(step["step"]).replace("_", " "), step_words(step)) for step in steps_of(plan_json(plan))),
     ]
     return [f"{name} ({amount_text(quote.spend)})", *align([*facts, ("digest", plan.digest)])]
+
+
+def _rows_words(plan: Plan) -> str:
+    """How many rows the table prints; how many groups are found is not known before."""
+    cells = count_shown(plan if plan.keys is None else plan.with_found(()))
+    return f"{cells} {plural('row', cells)}{'' if plan.keys is None else ', and one for each group that is found'}"
 
 
 def derived_lines(plan: PlanFile, name: str) -> list[str]:

@@ -68,8 +68,7 @@ def ask_column(name: str, kind: ColumnType, codes: CodeList, folder: Path, ask: 
     if chosen == "skip" or chosen is None:
         return None
     others = [choice for choice in choices if choice != chosen]
-    open_kind = bool(labels) or kind.kind in ("text", "any")
-    unsure = f"or {' or '.join(map(toml_visible, others))}" if ask is nobody and open_kind and others else ""
+    unsure = f"or {' or '.join(map(toml_visible, others))}" if ask is nobody and others else ""
     if chosen == "category":
         entries = _category(shown_name(name), kind, labels, folder, ask)
     else:

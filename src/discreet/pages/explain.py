@@ -17,7 +17,8 @@ from discreet.domain.row_samples import SampleEach, SampleRows
 from discreet.exact.figures import plural
 from discreet.exact.numbers import Amount, decimal_text, sqrt_up, text
 from discreet.mechanisms import Change, Sensitivity
-from discreet.pages.report.appendix import Noise, laws_of, noises_of, ordinary_words, start_words
+from discreet.pages.report.appendix import Noise, laws_of, legible, noises_of, ordinary_words, start_words
+from discreet.pages.report.found import found_words
 from discreet.pages.report.promise import comparison_words, detection_words
 from discreet.pages.report.words import people_words
 from discreet.pages.words import english
@@ -28,6 +29,7 @@ from discreet.privacy.amplify import Resampling
 from discreet.privacy.measures import Target
 from discreet.privacy.subsample import Subsample
 from discreet.quotes.allocate import changes_of, resampling_of
+from discreet.quotes.keys import discovery_json
 from discreet.quotes.quote import Measured, Quote, accuracy_text, population_text, totals_text
 from discreet.releases.publish import guarantee_of, noise_json
 
@@ -100,6 +102,7 @@ class _Told:
             "group": quote.group,
             "joint": text(quote.joint),
             "noise": noise_json(quote),
+            **discovery_json(quote.plan, quote.spend),
         }
 
     @property
@@ -128,6 +131,8 @@ def _explain_steps(told: _Told) -> Iterator[str]:
         yield step_words(step)
         drawn = _DRAWN.get(step["step"])
         yield from drawn(told) if drawn is not None else (f"  {_ROW_WISE[step['step']]}",)
+    if told.quote.plan.keys is not None:
+        yield found_words(told.document, english())
     if told.quote.plan.layout.persons is not None:
         rows = protected_rows(told.quote.plan.neighbours.word)
         yield f"So the two prepared tables that are compared differ in {rows}, however many."
@@ -211,7 +216,8 @@ def _inner(quote: Quote) -> Target:
 def _explain_changes(told: _Told, changes: tuple[Change, ...]) -> Iterator[str]:
     quote, cells = told.quote, told.quote.plan.layout.cells
     appears = quote.plan.neighbours.appears and (told.sampled is None or isinstance(quote.plan.facts.drawn, SampleEach))
-    groups = "There is one group." if cells == 1 else f"The answers of all {cells} groups are one vector."
+    many = "" if quote.plan.keys is not None else f"{cells} "  # how many groups are found is not known before
+    groups = "There is one group." if cells == 1 else f"The answers of all {many}groups are one vector."
     moves, always = "A row stays in its group, moves to another one, or does not count.", ""
     if quote.plan.layout.persons is not None:
         moves, always = f"The compared tables have {quote.plan.neighbours.holds}.", "it moves by"
@@ -270,7 +276,7 @@ def _scale(noise: Noise) -> str:
     """The parameter of the law: its formula, then the exact number."""
     symbols = f"with Δ₁ = {noise.l1}, Δ₂² = {noise.l2_squared}, {noise.guarantee}"
     shown = f"{noise.formula} = {noise.parameter}"
-    return noise.guarantee if shown == noise.guarantee else f"{shown} {symbols}"
+    return legible(noise.guarantee if shown == noise.guarantee else f"{shown} {symbols}")
 
 
 def _explain_guarantee(told: _Told) -> Iterator[str]:

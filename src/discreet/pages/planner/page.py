@@ -161,7 +161,9 @@ def _release(planned: Planned, facts: dict[str, Any], chosen: Chosen, words: Wor
 def _what(quote: Quote, facts: dict[str, Any], words: Words) -> str:
     """The groups that are planned, their number, and how many rows a typical one has, if that is public."""
     groups = facts["groups"]
-    of = words.many("planner.groups", groups, by=" × ".join(facts["by"])) if facts["by"] else words("planner.whole")
+    by = " × ".join(facts["by"])
+    some = words("planner.found", by=by) if quote.plan.keys is not None else words.many("planner.groups", groups, by=by)
+    of = some if facts["by"] else words("planner.whole")
     if facts["expected"]:
         return f"{of} {words('planner.expected')}"
     if len(quote.sizes) > 1:

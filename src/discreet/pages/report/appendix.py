@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -188,6 +189,11 @@ def _drawn_table(document: Mapping[str, Any]) -> str:
 def _exactly(written: str) -> str:
     """An exact rational; a long one with an approximation."""
     return name(written) if len(written) <= 12 else f"{name(written)} ≈ {float(exact(written, 'parameter')):.5g}"
+
+
+def legible(shown: str) -> str:
+    """A text with the approximations alone of exact numbers that nobody reads; documents have them in full."""
+    return re.sub(r"(= )?[0-9/]{80,} ≈", "≈", shown)
 
 
 def record_of(document: Mapping[str, Any], guarantee: Guarantee, words: Words) -> tuple[tuple[str, str], ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -163,14 +162,9 @@ def _translate_noise(noise: Noise, words: Words) -> Noise:
         noise,
         query=words.said(noise.query),
         law=words.said(noise.law),
-        guarantee=words.figures(_legible(noise.guarantee)),
-        parameter=_legible(f"{noise.formula} = {noise.parameter}"),
+        guarantee=words.figures(appendix.legible(noise.guarantee)),
+        parameter=appendix.legible(f"{noise.formula} = {noise.parameter}"),
     )
-
-
-def _legible(shown: str) -> str:
-    """A text with the approximations alone of exact numbers that nobody reads; release.json has them in full."""
-    return re.sub(r"(= )?[0-9/]{80,} ≈", "≈", shown)
 
 
 def _columns(plan: Mapping[str, Any], words: Words) -> tuple[tuple[str, str], ...]:

@@ -9,6 +9,9 @@ import polars as pl
 import pytest
 
 import discreet as dp
+from discreet.cli.describing import release_lines
+from discreet.pages.explain import explain
+from discreet.pages.planner import quote_html
 from discreet.pages.registry.page import render_evaluation, write_registry_entry
 from discreet.pages.report import render
 from discreet.pages.report.appendix import start_words
@@ -58,14 +61,14 @@ def test_the_parts_of_the_guarantee_that_a_page_names_are_those_that_were_charge
     paid = sum(Fraction(one["delta"]) for one in document["discovery"]["rounds"])
     spent = Fraction("5e-7")
     if kind == "approx-dp":
-        assert "δ = 2.5e-7 of the guarantee paid for names that one person alone has; from here on δ is what is left" in told
+        assert "δ = 2.5e-7 of the guarantee pays for names that one person alone has; from here on δ is what is left" in told
         whole = float(GDP.for_approx(1, spent - spent / 2).mu) ** 2
     else:
-        assert "δ = 5e-7 of the guarantee paid for names that one person alone has. Start" in told
+        assert "δ = 5e-7 of the guarantee pays for names that one person alone has. Start" in told
         assert "(ε, δ) is turned" not in told
         whole = 0.5 if kind == "approx-zcdp" else 0.7**2
     assert paid <= spent / (2 if kind == "approx-dp" else 1) < paid * Fraction(1001, 1000)
-    assert f"30\u00a0% of {'ρ' if kind == 'approx-zcdp' else 'μ²'} paid for the rounds" in told
+    assert f"30\u00a0% of {'ρ' if kind == 'approx-zcdp' else 'μ²'} pays for the rounds" in told
     for measured in document["noise"]:
         written = json.loads(measured["guarantee"])
         own = float(Fraction(written["rho"])) if "rho" in written else float(Fraction(written["mu"])) ** 2
@@ -103,3 +106,25 @@ def test_a_delta_beside_an_amount_is_no_part_of_what_queries_share() -> None:
     ) as session:  # fmt: skip
         plain = session.release(session.table.group_by("shop").agg(dp.count()), spend=("0.1", 0), name="r")
     assert "Each query gets its share of μ². The formula" in start_words(plain.document, plain.guarantee, english())
+
+
+def test_before_a_release_nobody_knows_how_many_groups_are_found() -> None:
+    """`explain`, `check` and the planner have a number of groups for their quotes, which is no fact about the release."""
+    with dp.Session(
+        ROWS,
+        SCHEMA,
+        dataset="d",
+        ledger=":memory:",
+        budget=SPENDS["approx-dp"][0],
+        neighbours=dp.AddRemove(person="visitor"),
+    ) as session:
+        by_shop = session.table.bound(groups=2, rows=2).group_by(dp.Discover("shop", known=["café"], other=True))
+        quote = session.quote(by_shop.agg(dp.persons()), spend=SPENDS["approx-dp"][1])
+    told = str(explain(quote))
+    assert "The answers of all groups are one vector." in told
+    assert "Groups of shop that nobody listed are found first" in told
+    assert "30\u00a0% of μ² pays for the rounds" in told
+    assert "3 rows, and one for each group that is found" in "\n".join(release_lines("r", quote))
+    page = quote_html(quote)
+    assert "The groups of shop that are found; how many these are is not known before." in page
+    assert "groups of shop." not in page
