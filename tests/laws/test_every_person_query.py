@@ -117,7 +117,7 @@ def norms(moved: np.ndarray) -> tuple[int, int]:
 
 
 def check(relation: dp.AddRemove, spend: Any) -> Counter[type]:
-    """No state of a person changes an answer by more than is declared; in how many cases of each kind one does by as much."""
+    """No state of a person changes an answer by more than declared; in how many cases of each kind one does by as much."""
     exact: Counter[type] = Counter()
     for case in cases(relation, spend):
         tables = [case.answers([*OTHER, *state]) for state in STATES]
