@@ -9,7 +9,8 @@ from math import ceil, exp, log
 import pytest
 
 import discreet as dp
-from discreet.cube.queries import LevelCounts, ranks
+from discreet.cube import trees
+from discreet.cube.queries import LevelCounts
 from discreet.cube.trees import Tree
 from discreet.privacy.coordinates import coordinates
 from discreet.quotes.allocate import quote
@@ -31,7 +32,7 @@ ASKED = {
 @pytest.fixture(autouse=True)
 def deep(monkeypatch):
     """A column of four codes has a tree of two levels."""
-    monkeypatch.setattr(ranks, "choose_tree", lambda size, *_, **__: Tree(size, 2, 2))
+    monkeypatch.setattr(trees, "choose_tree", lambda size, *_, **__: Tree(size, 2, 2))
 
 
 def relation(word, persons, rows=3):

@@ -11,12 +11,14 @@ from typing import Any
 
 from discreet.cli.output import Answer, Grid, align
 from discreet.errors import ArgumentError, LedgerError, printed
+from discreet.exact.figures import enumerate_texts
 from discreet.exact.given_paths import require_path, stands
 from discreet.exact.numbers import text
 from discreet.ledger import Identity, Ledger
 from discreet.ledger.amounts import least
 from discreet.ledger.losses import DatedCharge, charge_by, dated_charges
 from discreet.ledger.populations import population_of
+from discreet.ledger.records import lists_invariants
 from discreet.ledger.windows import WindowTerms, window_terms
 from discreet.pages.words.catalogue import MAIN, Words, words_in
 from discreet.privacy import from_coordinates
@@ -142,7 +144,22 @@ def _lines(persons: _Persons, day: dt.date | None, words: Words) -> list[str | G
             [(name, *map(words.said, others)) for name, *others in rows],
         ),
         *_dates(persons, day, words),
+        *_totals(persons, words),
     ]
+
+
+def _beside_totals(persons: _Persons) -> list[str]:
+    """The data sets that publish exact totals."""
+    return [one.identity.dataset for one in persons.members if lists_invariants(one.identity.declaration)]
+
+
+def _totals(persons: _Persons, words: Words) -> list[str]:
+    """The meaning of the sum where data sets publish exact totals (Q1)."""
+    names = _beside_totals(persons)
+    if not names:
+        return []
+    told = "compared tables have the same exact totals, so that with one person's data others' change"
+    return [words.said(f"{enumerate_texts(names)}: {told}")]
 
 
 def _total(persons: _Persons, member: _Member) -> Amounts:
@@ -179,6 +196,7 @@ def _facts(persons: _Persons, day: dt.date | None) -> Mapping[str, Any]:
         **({} if persons.budget is None else {"budget": _texts(persons.budget)}),
         "charged": _texts(persons.by(dt.date.max)),
         "datasets": [{"dataset": one.identity.dataset, "charged": _texts(_total(persons, one))} for one in persons.members],
+        **({"beside_exact_totals": names} if (names := _beside_totals(persons)) else {}),
         "by_date": [
             {"date": one.isoformat(), "charged": _texts(persons.by(one)), "at_most": _texts(persons.most_by(one))}
             for one in starts

@@ -106,7 +106,7 @@ def require_population(identity: Identity) -> None:
     """What a data set declares about its population and its windows can be kept (Q1 to Q3).
 
     Raises:
-        ArgumentError: other coordinates than the budget of the data set, a secret draw or exact totals beside it.
+        ArgumentError: other coordinates than the budget of the data set, a secret draw, or exact totals beside windows.
     """
     terms, whole = population_of(identity), json.loads(identity.declaration)
     declared = [word for word in ("population", "windows") if whole.get(word) is not None]
@@ -122,10 +122,10 @@ def require_population(identity: Identity) -> None:
             f"{declared[0]}: a secret sample has no {declared[0]}, because what its budget promises to those from whom it "
             "was drawn is proved for one draw alone; leave `sampled` out, and the guarantee is for the rows of the file"
         )
-    if lists_invariants(identity.declaration):
+    if windows is not None and lists_invariants(identity.declaration):
         raise ArgumentError(
-            f"{declared[0]}: a data set with exact totals has no {declared[0]}: the totals tie rows of several windows and "
-            "data sets to one another, and what one person loses there is not proved; leave the invariants out"
+            "windows: a data set with exact totals has no windows: where one person's rows change, others of any window "
+            "change with them so that the totals stay; leave the windows or the invariants out"
         )
 
 

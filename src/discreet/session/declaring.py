@@ -65,8 +65,8 @@ class Declaration:
         """The identity of a data set with this declaration.
 
         Raises:
-            ArgumentError: windows of a column that is not a Date, or a population or windows beside a secret draw or exact
-                totals.
+            ArgumentError: windows of a column that is not a Date; a population or windows beside a secret draw; windows
+                beside exact totals.
         """
         from discreet.ledger import Identity
         from discreet.ledger.populations import require_population

@@ -152,8 +152,8 @@ def test_a_data_set_keeps_its_population(ledger: Ledger) -> None:
         ({"windows": [1]}, "column, each, first, last"),
         ({"windows": DAYS, "invariants": [{"columns": ["g"]}]}, "exact totals has no windows"),
         (
-            {"population": {"name": "x", "budget": ["1"]}, "invariants": [{"columns": ["g"]}]},
-            "exact totals has no population",
+            {"population": {"name": "x", "budget": ["1"]}, "windows": DAYS, "invariants": [{"columns": ["g"]}]},
+            "exact totals has no windows",
         ),
     ],
 )
