@@ -85,6 +85,7 @@ if _typing.TYPE_CHECKING:
     from discreet.releases.quality import Quality
     from discreet.releases.rows import Rows, fit_rows
     from discreet.releases.views import consistent
+    from discreet.session.beside import Persons
     from discreet.session.extracting import extract
     from discreet.session.populations import Population
     from discreet.session.session import Session
@@ -155,6 +156,7 @@ __all__ = [
     "Number",
     "Numbers",
     "Occupied",
+    "Persons",
     "Plan",
     "PlanError",
     "Poisson",
@@ -317,6 +319,7 @@ _HOMES = {
     "discreet.domain.texts": ("Text",),
     "discreet.domain.schema": ("Schema",),
     "discreet.session.extracting": ("extract",),
+    "discreet.session.beside": ("Persons",),
     "discreet.session.populations": ("Population",),
     "discreet.session.session": ("Session",),
     "discreet.session.windows": ("Windows",),

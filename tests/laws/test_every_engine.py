@@ -29,12 +29,13 @@ CONFORMS = {
     "_SqliteEngine": "tests/unit/engines/test_databases.py",
     "_StreamEngine": "tests/unit/engines/duckdb/test_streams.py",
     "SparkEngine": "tests/spark/test_conformance.py",
+    "JoinedEngine": "tests/unit/engines/test_joins.py",
     "Combining": "tests/laws/test_combinations.py",
     "Telling": "tests/laws/test_every_engine.py",
     "AbsentSource": "tests/laws/test_every_engine.py",
 }
-"""Where each engine meets the rows that the reference meets; `Combining` and `Telling` pass on what another one says, and
-`AbsentSource` stands for a source that is elsewhere, whose rows nobody can ask for."""
+"""Where each engine meets the rows that the reference meets; `Combining`, `JoinedEngine` and `Telling` pass on what others
+say, and `AbsentSource` stands for a source that is elsewhere, whose rows nobody can ask for."""
 
 
 def test_every_engine_is_named_with_the_tests_that_compare_it() -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from discreet.cube.cube import Cube, compact, sum_dtype
 from discreet.cube.person_numbers import Total
 from discreet.cube.persons import PersonValue
+from discreet.cube.tables import Beside
 from discreet.cube.value_paths import CategoryPath, KeyAxis, Moment, Path
 from discreet.domain.codes import NULL
 from discreet.domain.of_persons import How
@@ -55,6 +56,8 @@ class PersonRows:
         values: the columns that are added up.
         totals: of all rows of a person, each by the name of such a column.
         made: the values of a person.
+        table: the table of persons whose rows these are; empty for the table of rows.
+        beside: the tables of persons that have the columns of some axes, tests and values.
     """
 
     person: str
@@ -63,6 +66,8 @@ class PersonRows:
     values: tuple[PersonValue, ...]
     totals: tuple[Total, ...]
     made: tuple[PersonColumn, ...]
+    table: str = ""
+    beside: tuple[Beside, ...] = ()
 
     @property
     def paths(self) -> tuple[Path, ...]:

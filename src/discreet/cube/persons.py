@@ -11,6 +11,7 @@ from math import prod
 
 from discreet.cube.cube import Cube
 from discreet.cube.person_numbers import Here, KnownUpTo, Parts, PersonNumber, RowsUpTo, Total, share_unit
+from discreet.cube.tables import Beside
 from discreet.cube.value_paths import KeyAxis, NumberPath, Path
 from discreet.cube.weights import WEIGHTINGS, Weighting, weight
 from discreet.domain.bounds import MOST_GROUPS
@@ -39,13 +40,15 @@ MOST_STEPS = 2**40
 class PersonKey:
     """One group of the request: the labels of its axis from `first` on are its places; null has the place `null`.
 
-    Any other label, and null where `null` is None, is in no group: the row contributes nothing.
+    Any other label, and null where `null` is None, is in no group: the row contributes nothing. A place adds `stride` times
+    itself to the number of the cell.
     """
 
     axis: KeyAxis
     first: int
     places: int
     null: int | None
+    stride: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,7 +120,7 @@ class PersonScan:
 
     Args:
         person: the identifier. A row that is null in it contributes nothing.
-        keys: the groups of the request, the last one fastest.
+        keys: the groups of the request whose columns this reading has; the cell is 0 in the others.
         sizes: how many labels each group has in the release.
         tests: the conditions: a row counts where each has the label 1.
         groups: L, in how many cells a person counts fully.
@@ -128,6 +131,7 @@ class PersonScan:
         in_full: when a person counts with all that she has; None where nobody asks.
         weight: for how many rows a row stands: its code, and a row with the code 0 or null contributes nothing. None where
             each stands for itself.
+        beside: the tables of persons that have the columns of some keys, tests, values and spreads.
     """
 
     person: str
@@ -141,6 +145,7 @@ class PersonScan:
     spreads: tuple[PersonSpread, ...] = ()
     in_full: InFull | None = None
     weight: NumberPath | None = None
+    beside: tuple[Beside, ...] = ()
 
     @property
     def cells(self) -> int:

@@ -10,7 +10,7 @@ Imputed values are independent of the data and of each other; a record's imputed
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -37,7 +37,7 @@ class NumberPath:
 
     `laws` has at most one entry: integer weights of the final codes low, …, high; what is null by then is drawn from it,
     or is null where `null_target` says so. `called` is the name under which queries ask for it; empty where that is `name`,
-    the column of the source.
+    the column of the source. `table` is the table of persons that has the column; empty for the table of rows.
     """
 
     name: str
@@ -47,6 +47,7 @@ class NumberPath:
     null_target: int
     laws: tuple[NDArray[np.int64], ...]
     called: str = ""
+    table: str = ""
 
     @property
     def drawn(self) -> bool:
@@ -58,8 +59,9 @@ class NumberPath:
 class CategoryPath:
     """Code k of the column of the source goes to `targets[k]`; null goes to `null_target`.
 
-    Each law has one integer weight for every final code that the schema declares and a last one for null. `called` as for
-    numbers. A derived column has the codes of the column that it comes from, and its own final codes.
+    Each law has one integer weight for every final code that the schema declares and a last one for null. `called` and
+    `table` as for numbers. A derived column has the codes of the column that it comes from, and its own final codes; but in
+    a table of persons codes of its own, of which each person has one.
     """
 
     name: str
@@ -68,6 +70,7 @@ class CategoryPath:
     null_target: int
     laws: tuple[NDArray[np.int64], ...]
     called: str = ""
+    table: str = ""
 
     @property
     def drawn(self) -> bool:
@@ -81,11 +84,13 @@ Path = NumberPath | CategoryPath
 def path_of(name: str, steps: tuple[Step, ...], start: TableFacts) -> Path:
     """The path of one column through the steps, for a table that starts with the facts `start`."""
     own = tuple(step for step in steps if isinstance(step, Clamp | ClampCategories | Impute) and step.column == name)
-    column = start[name].column
+    column, table = start[name].column, start.tables.get(name, "")
     if isinstance(column, Category):
         path = _category_path(name, column, own)
+        if table:
+            return replace(path, table=table)
         return path if column.origin is None else _derived_path(path, column.origin, start)
-    return _number_path(name, column, own, start)
+    return replace(_number_path(name, column, own, start), table=table)
 
 
 def _number_path(name: str, column: Number | Date, steps: tuple[Step, ...], start: TableFacts) -> NumberPath:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from discreet.domain.columns import Column, Number
 from discreet.domain.neighbours import whole_number
@@ -40,6 +40,9 @@ class Bound:
     groups: int | None
     rows: int | None
     weight: str | None = None
+
+    title: ClassVar[str] = "bound()"
+    """What messages call the step."""
 
     def to_json(self) -> dict[str, object]:
         """The step as canonical JSON values."""

@@ -30,9 +30,18 @@ def list_names(names: Sequence[str], last: str = "and") -> str:
 def steps_of(plan: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The steps of a plan, as a document has it; with those on rows, where one row of each person is made of these."""
     if "persons" not in plan:
-        return [*plan["steps"]]
+        return [*_joins(plan["schema"]), *plan["steps"]]
     table = plan["persons"]
-    return [*table["steps"], *({"step": "per_person", **one} for one in table["made"]), *plan["steps"]]
+    made: list[Mapping[str, Any]] = [{"step": "per_person", **one} for one in table["made"]]
+    if "table" in table:  # every column is what its rows agree on
+        made = [{"step": "persons", "table": table["table"]}]
+    return [*_joins(table["schema"]), *table["steps"], *made, *plan["steps"]]
+
+
+def _joins(schema: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The tables of persons whose columns stand on the rows, each once."""
+    tables = dict.fromkeys(column["table"] for column in schema if "table" in column)
+    return [{"step": "join", "table": table} for table in tables]
 
 
 def step_words(step: Mapping[str, Any]) -> str:
@@ -45,6 +54,12 @@ def step_words(step: Mapping[str, Any]) -> str:
         return bound_words(step)
     if step["step"] == "per_person":
         return _made_words(step)
+    if step["step"] == "join":
+        return f"Each row has the values of its person in the table “{name(step['table'])}”, on which all rows there agree."
+    if step["step"] == "persons":
+        return (
+            f"One row of each person in the table “{name(step['table'])}” counts, with the values on which all rows agree."
+        )
     column = name(step["column"])
     if step["step"] == "impute":
         return f"{column}: a value that is not known is replaced by {_law_words(step)}, whatever the other data are."
@@ -109,6 +124,7 @@ def column_words(column: Mapping[str, Any]) -> str:
     if "combinations_of" in column:
         computed = f"; from {enumerate_texts([name(one) for one in column['combinations_of']])} by a public list"
     computed += f"; computed as {name(column['query'])}" if "query" in column else ""
+    computed += f"; in the table “{name(column['table'])}”" if "table" in column else ""
     if "missing" not in column:
         return f"{_domain_words(column)}{computed}"
     codes = [_group(code) if column["type"] == "number" else f"“{name(code)}”" for code in column["missing"]]

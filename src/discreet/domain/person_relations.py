@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from discreet.domain.draws import Draw
 from discreet.errors import ArgumentError, InternalError, printed
 
-__all__ = ["PART_WORDS", "AddRemoveParts", "AddRemovePersons", "OfPersons"]
+__all__ = ["PART_WORDS", "AddRemoveParts", "AddRemovePersons", "OfPersons", "of_table", "with_beside"]
+
+Tables = tuple[tuple[str, str], ...]
+"""Tables of persons, each with its identifier, in the order of their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +21,13 @@ class AddRemovePersons:
 
     `person` names the `Identifier` of the schema whose equal values mark the rows of one person. `AddRemove(person=…)`
     makes it. Requests on such a table bound what one person counts for: `Table.bound`. With `each` = "row" the table that is
-    asked has one row of each person, which `Table.per_person` makes of all rows.
+    asked has one row of each person, which `Table.per_person` makes of all rows. `beside` are tables of persons of the same
+    data set: one person's rows are in all of them, those with the same value of their identifier (U7).
     """
 
     person: str
     each: Literal["rows", "row"] = "rows"
+    beside: Tables = ()
 
     word: ClassVar[str] = "add-remove-persons"
     needed: ClassVar[tuple[str, ...]] = ("person",)
@@ -41,6 +47,7 @@ class AddRemovePersons:
 
     def __post_init__(self) -> None:
         _check_identifier(self.person)
+        object.__setattr__(self, "beside", _tables(self.beside))
 
     def of_size(self, rows: int) -> AddRemovePersons:
         """No table of this relation is brought to a number of rows.
@@ -56,7 +63,7 @@ class AddRemovePersons:
 
     def size_words(self) -> str:
         """A sentence for readers about the number of rows: public or confidential."""
-        return _PRIVATE
+        return _size_words(self)
 
     def text(self) -> str:
         """A few words for a terminal: the relation, and whether the number of rows is public."""
@@ -64,6 +71,9 @@ class AddRemovePersons:
 
 
 _PRIVATE = "The numbers of rows and of persons are confidential and protected"
+
+TABLES_WORDS = "The guarantee is for the rows of a person in all tables of the data set together"
+"""What a text about the rows of a data set says beside their numbers, where it has tables of persons."""
 
 PART_WORDS = (
     "This holds for any of these rows, and so for each of several people who share one value of the identifier, such as the "
@@ -83,6 +93,7 @@ class AddRemoveParts:
 
     person: str
     each: Literal["rows", "row"] = "rows"
+    beside: Tables = ()
 
     word: ClassVar[str] = "add-remove-parts"
     needed: ClassVar[tuple[str, ...]] = AddRemovePersons.needed
@@ -100,6 +111,7 @@ class AddRemoveParts:
 
     def __post_init__(self) -> None:
         _check_identifier(self.person)
+        object.__setattr__(self, "beside", _tables(self.beside))
 
     @property
     def rows_per_person(self) -> int:
@@ -120,14 +132,14 @@ class AddRemoveParts:
 
     def size_words(self) -> str:
         """A sentence for readers about the number of rows: public or confidential."""
-        return _PRIVATE
+        return _size_words(self)
 
     def text(self) -> str:
         """A few words for a terminal: the relation, and whether the number of rows is public."""
         made = "" if self.each == "rows" else ", of which one row is made"
         return (
-            f"{self.word}: any rows with one value of '{self.person}' may differ{made}; their numbers are private, and each "
-            "of several people who share the value is protected"
+            f"{self.word}: any rows with one value of '{self.person}'{_beside_text(self)} may differ{made}; their numbers "
+            "are private, and each of several people who share the value is protected"
         )
 
 
@@ -139,11 +151,40 @@ def _check_identifier(person: object) -> None:
         raise ArgumentError(f"person={printed(person)}: must be the name of a column that is an Identifier")
 
 
+def with_beside(relation: OfPersons, tables: Mapping[str, str]) -> OfPersons:
+    """The relation of a data set with these tables of persons, each with its identifier."""
+    return replace(relation, beside=_tables(tables))
+
+
+def of_table(relation: OfPersons, table: str) -> OfPersons:
+    """The relation as seen from a table of persons, whose identifier marks the rows of one person; "" is the first table."""
+    return replace(relation, person=dict(relation.beside)[table], beside=()) if table else relation
+
+
+def _tables(given: object) -> Tables:
+    """The tables as `to_json` has them, or as pairs."""
+    return tuple(sorted(given.items() if isinstance(given, Mapping) else given))  # type: ignore[call-overload]
+
+
 def _persons_json(relation: OfPersons) -> dict[str, object]:
     made: dict[str, object] = {} if relation.each == "rows" else {"each": relation.each}
-    return {"relation": relation.word, "person": relation.person, **made}
+    beside: dict[str, object] = {"beside": dict(relation.beside)} if relation.beside else {}
+    return {"relation": relation.word, "person": relation.person, **made, **beside}
 
 
 def _persons_text(relation: OfPersons) -> str:
     made = "" if relation.each == "rows" else ", of which one row is made"
-    return f"{relation.word}: all rows with one value of '{relation.person}' are one person{made}; their numbers are private"
+    return (
+        f"{relation.word}: all rows with one value of '{relation.person}'{_beside_text(relation)} are one person{made}; "
+        "their numbers are private"
+    )
+
+
+def _beside_text(relation: OfPersons) -> str:
+    """The rows of the same person elsewhere, in words."""
+    return "".join(f", and of '{person}' in '{table}'," for table, person in relation.beside)
+
+
+def _size_words(relation: OfPersons) -> str:
+    """Whether numbers are public, and which tables the guarantee is about."""
+    return _PRIVATE if not relation.beside else f"{_PRIVATE}. {TABLES_WORDS}"

@@ -44,6 +44,8 @@ class Schema:
     """The columns that say whose row it is. They are not `columns`: nothing is asked of their values."""
     texts: Mapping[str, Text]
     """The columns of texts that nobody listed. They are not `columns`: only their frequent values are ever named."""
+    joined: Mapping[str, Schema]
+    """The tables of persons whose columns stand among `columns`, each with its own schema, by their names."""
 
     def __init__(self, columns: Mapping[str, Given] | None = None, /, **named: Given) -> None:
         if columns is not None and not isinstance(columns, Mapping):
@@ -65,10 +67,12 @@ class Schema:
         object.__setattr__(self, "texts", MappingProxyType(texts))
         object.__setattr__(self, "reading", None)
         object.__setattr__(self, "query", None)
+        object.__setattr__(self, "joined", MappingProxyType({}))
 
     def read_as(self, reading: CsvFormat | None) -> Schema:
         """The same columns, read from CSV files of this format: it decides what their cells mean, and so is part of them."""
-        return _read_again(self._declared(), reading if reading is not None and reading.to_json() else None, self.query)
+        said = reading if reading is not None and reading.to_json() else None
+        return _read_again(self._declared(), said, self.query, self.joined)
 
     def select(self, query: str | Select | None) -> Schema:
         """The same columns, computed from columns of the source by a row-wise query, whose expressions are part of them.
@@ -95,6 +99,36 @@ class Schema:
             found.require(name)
         return _read_again(self._declared(), self.reading, found)
 
+    def join(self, table: str, other: Schema) -> Schema:
+        """The same columns and those of a table of persons, on the rows of the same person (U7 of docs/proofs/persons.md).
+
+        Raises:
+            PlanError: both tables have a column of one name.
+        """
+        known = {name.casefold(): name for name in self._declared()}
+        for name in other.columns:
+            twin = known.get(name.casefold())
+            if twin is not None:
+                where = f" of '{self.tables[twin]}'" if twin in self.tables else ""
+                raise PlanError(
+                    f"join('{table}'): column '{name}' would stand beside column '{twin}'{where}; leave one of them out of "
+                    "its schema, or rename it in its source"
+                )
+        whole = {**self._declared(), **other.columns}
+        return _read_again(whole, self.reading, self.query, {**self.joined, table: other})
+
+    @property
+    def tables(self) -> Mapping[str, str]:
+        """For each column that stands here from a table of persons, the name of that table."""
+        return MappingProxyType({name: table for table, own in self.joined.items() for name in own.columns})
+
+    def alone(self) -> Schema:
+        """The columns without those of tables of persons."""
+        if not self.joined:
+            return self
+        kept = {name: one for name, one in self._declared().items() if name not in self.tables}
+        return _read_again(kept, self.reading, self.query)
+
     def derived(self) -> Mapping[str, str]:
         """The canonical text of each column that a query computes, or takes from a column of another name."""
         texts = ((name, None if self.query is None else self.query.derived(root_of(name, self))) for name in self.columns)
@@ -104,7 +138,7 @@ class Schema:
         """The columns that are read from the source: all but those that are derived from them."""
         kept = {name: column for name, column in self.columns.items() if root_of(name, self) == name}
         everything = {**kept, **self.identifiers, **self.texts}
-        return self if len(kept) == len(self.columns) else _read_again(everything, self.reading, self.query)
+        return self if len(kept) == len(self.columns) else _read_again(everything, self.reading, self.query, self.joined)
 
     def as_read(self) -> Schema:
         """The columns that the source has: those of `of_source`, and each column that a list of combinations names."""
@@ -131,25 +165,37 @@ class Schema:
         """True if the columns are the same and in the same order: the order is part of a schema."""
         if not isinstance(other, Schema):
             return NotImplemented
-        mine, others = ((tuple(one._declared().items()), one.reading, one.derived()) for one in (self, other))  # noqa: SLF001
+        mine, others = (
+            (tuple(one._declared().items()), one.reading, one.derived(), dict(one.joined))  # noqa: SLF001
+            for one in (self, other)
+        )
         return mine == others
 
     def __hash__(self) -> int:
         return hash(tuple(self.columns.items()))
 
     def __reduce__(self) -> tuple[object, ...]:
-        said = [self.reading, self.query][: 2 if self.query is not None else 1 if self.reading is not None else 0]
-        return (_read_again if said else Schema, (self._declared(), *said))
+        said = (self.reading, self.query, dict(self.joined) or None)
+        last = max((place for place, one in enumerate(said, 1) if one is not None), default=0)
+        return (_read_again if last else Schema, (self._declared(), *said[:last]))
 
     def to_json(self) -> list[dict[str, object]]:
         """The schema as canonical JSON values: a list, because the order of columns is part of it."""
         how: dict[str, object] = {} if self.reading is None else {"csv": self.reading.to_json()}
         derived = {name: {"query": text} for name, text in self.derived().items()}
+        elsewhere = [
+            {**column, "table": table}
+            for table, own in self.joined.items()
+            for column in own.to_json()
+            if column["name"] in own.columns
+        ]
         columns = [
-            {"name": name, **column.to_json(), **how, **derived.get(name, {})} for name, column in self.columns.items()
+            {"name": name, **column.to_json(), **how, **derived.get(name, {})}
+            for name, column in self.columns.items()
+            if name not in self.tables
         ]
         others: dict[str, Identifier | Text] = {**self.identifiers, **self.texts}
-        return columns + [{"name": name, **one.to_json(), **how} for name, one in others.items()]
+        return [*columns, *({"name": name, **one.to_json(), **how} for name, one in others.items()), *elsewhere]
 
     def _declared(self) -> dict[str, Column | Identifier | Text]:
         """All that the schema declares: its columns, then its identifiers, then its texts."""
@@ -157,12 +203,16 @@ class Schema:
 
 
 def _read_again(
-    columns: Mapping[str, Column | Identifier | Text], reading: CsvFormat | None, query: Select | None = None
+    columns: Mapping[str, Column | Identifier | Text],
+    reading: CsvFormat | None,
+    query: Select | None = None,
+    joined: Mapping[str, Schema] | None = None,
 ) -> Schema:
     """A schema with what is said of all its columns."""
     found = Schema(columns)
     object.__setattr__(found, "reading", reading)
     object.__setattr__(found, "query", query)
+    object.__setattr__(found, "joined", MappingProxyType(dict(joined or {})))
     return found
 
 

@@ -150,7 +150,7 @@ ColumnFacts = NumberFacts | CategoryFacts
 class TableFacts:
     """The facts of the whole table. `rows` is public or None; the one resize determines the copies c and the rate s.
 
-    `drawn` drew the rows, `bound` bounds what one person counts for, and `texts` are the columns that nobody listed.
+    `drawn` drew the rows, `bound` is for one person, nobody listed `texts`, and `tables` are of persons, by their columns.
     """
 
     columns: Mapping[str, ColumnFacts]
@@ -162,6 +162,7 @@ class TableFacts:
     filtered: frozenset[str] = field(default=frozenset())
     bound: Bound | None = None
     texts: frozenset[str] = frozenset()
+    tables: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def compared(self) -> Compared:
@@ -198,7 +199,8 @@ def facts_of(schema: Schema, neighbours: Neighbours) -> TableFacts:
             columns[name] = CategoryFacts(column, tuple(range(column.size)))
         else:
             columns[name] = NumberFacts(column, 0, column.size - 1)
-    return TableFacts(MappingProxyType(columns), neighbours, neighbours.rows, texts=frozenset(schema.texts))
+    texts, tables = frozenset(schema.texts), schema.tables
+    return TableFacts(MappingProxyType(columns), neighbours, neighbours.rows, texts=texts, tables=tables)
 
 
 def _check_identifiers(schema: Schema, person: str | None) -> None:
@@ -283,12 +285,10 @@ def _no_more(drawn: RowDraw) -> str:
 def _name(step: Step) -> str:
     if isinstance(step, Resize):
         return f"resize(rows={step.rows})"
-    if isinstance(step, Bound):
-        return "bound()"
-    if isinstance(step, SampleEach | SampleRows):
+    if isinstance(step, SampleEach | SampleRows | Bound):
         return step.title
-    word = {Clamp: "clamp", ClampCategories: "clamp", Impute: "impute"}.get(type(step), "where")
-    return f"{word}('{step.column}')"
+    words = {Clamp: "clamp", ClampCategories: "clamp", Impute: "impute"}
+    return f"{words.get(type(step), 'where')}('{step.column}')"
 
 
 def clamp_step(facts: TableFacts, name: str, to: object) -> Step:

@@ -14,20 +14,25 @@ folder, and is loaded when a source needs it.
 * `files`: Files as sources: what can be checked for changes while it is read, each file under one name
 * `inspection`: Counts of what becomes of the cells of a source, for its curator: exact numbers, which are outside every
   guarantee
+* `joined`: A table of rows and tables of persons beside it: which source a reading needs, and one snapshot of all of them
+* `joined_parts`: The parts of persons of a table of rows, with the codes of tables of persons beside them, as one SQL
+  statement
 * `keys`: The keys of a cube as columns of 64-bit integers, the way an engine groups by them
 * `kind`: The description of an engine: the sources that it reads, how it opens each of them, and what it demands of a
   schema
 * `missing`: Missing codes of numbers and dates: which cells are null because the declaration says so, in Python and in
   SQL
 * `own`: An engine of one's own, handed over as the source
+* `person_codes`: A reading of a table of persons as SQL statements: the least and the greatest code of each person, and
+  where both agree
 * `person_rows`: A scan that makes one row of all rows of each person, as two SQL statements: the parts of each person, and
   the rows
-* `person_scans`: The two readings of a table of persons, and their statements: of parts of persons first, then of whole
-  ones
+* `person_scans`: The readings of persons, and their statements: of parts of persons first, then of whole ones
 * `persons`: A scan of a table of persons as two SQL statements: the rows of each person in each cell, and weighted totals
   of these
 * `progress`: An engine that reports which stage of its work begins, in constant words. Nothing of the rows shows but
   the time they take
+* `reference_joins`: The meaning of tables of persons beside a table of rows: plain Python, one row after the other
 * `reference_keys`: The meaning of a column of texts that nobody listed: plain Python over rows
 * `reference_persons`: The meaning of a scan of a table of persons: plain Python, one row after the other
 * `registry`: All engines, in one tuple, and which of them reads a source
@@ -59,11 +64,12 @@ from discreet.domain.schema import Schema
 from discreet.engines.absent import AbsentSource
 from discreet.engines.base import CodeList, Engine, Header, Labelled, check_header, check_person
 from discreet.engines.combinations import combining
+from discreet.engines.joined import JoinedEngine
 from discreet.engines.progress import Progress, Telling
 from discreet.engines.resources import NO_LIMITS, Limits
 from discreet.engines.sources import Opened, open_known, source_in, source_text
 from discreet.engines.texts import check_text_column
-from discreet.errors import ArgumentError, SourceError, printed
+from discreet.errors import ArgumentError, InternalError, SourceError, printed
 
 if TYPE_CHECKING:
     from discreet.engines.duckdb.streams import DatabaseTable
@@ -78,6 +84,7 @@ __all__ = [
     "header_faults",
     "header_of",
     "open_source",
+    "open_sources",
     "outline_of",
     "source_in",
     "source_text",
@@ -112,6 +119,11 @@ def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS, progres
         raise ArgumentError(f"limits={printed(limits)}: must be Limits(…)")
     if progress is not None and not callable(progress):
         raise ArgumentError(f"progress={printed(progress)}: must be a function of the name of a stage")
+    engine = combining(_open(source, schema, limits).engine, schema)
+    return engine if progress is None else Telling(engine, progress)
+
+
+def _open(source: Any, schema: Schema, limits: Limits) -> Opened:
     read = schema.as_read()
     found = open_known(source, _columns_read(read), limits)
     try:
@@ -120,8 +132,74 @@ def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS, progres
     except SourceError:
         found.engine.close()
         raise
-    engine = combining(found.engine, schema)
+    return found
+
+
+def open_sources(
+    source: Any,
+    schema: Schema,
+    beside: Mapping[str, tuple[Any, Schema]],
+    limits: Limits = NO_LIMITS,
+    progress: Progress | None = None,
+) -> Engine:
+    """The engine for a source and for tables of persons beside it. Reads names and types, never rows.
+
+    Args:
+        source: of the table of rows, whose schema has one identifier.
+        schema: its declared columns.
+        beside: for each table of persons its source and its schema, which has one identifier too.
+        limits: the resources that each driver may use.
+        progress: receives the name of each stage when it begins.
+
+    Raises:
+        SourceError: as `open_source`; identifiers of different types, or sources that cannot be put together.
+        ArgumentError: as `open_source`.
+    """
+    if not beside:
+        return open_source(source, schema, limits, progress)
+    opened: list[Opened] = []
+    try:
+        for one, own in [(source, schema), *beside.values()]:
+            opened.append(_open(one, own, limits))
+        engine = _put_together(opened, schema, beside, limits)
+    except (SourceError, ArgumentError):
+        for found in opened:
+            found.engine.close()
+        raise
     return engine if progress is None else Telling(engine, progress)
+
+
+def _put_together(
+    opened: Sequence[Opened], schema: Schema, beside: Mapping[str, tuple[Any, Schema]], limits: Limits
+) -> Engine:
+    first, others = opened[0], dict(zip(beside, opened[1:], strict=True))
+    for name, found in others.items():
+        _check_identifiers(first, next(iter(schema.identifiers)), name, found, next(iter(beside[name][1].identifiers)))
+        if first.kind.join(first.engine, {name: found.engine}, limits) is None:
+            raise SourceError(
+                f"beside['{name}']: {found.shown} and {first.shown} cannot be put together by persons; write both as "
+                "Parquet or CSV files, or pass both as frames"
+            )
+    engines = {name: found.engine for name, found in others.items()}
+    joiner = first.kind.join(first.engine, engines, limits)
+    if joiner is None:
+        raise InternalError("each source can be put beside the first one, and not all of them")
+    return JoinedEngine(first.engine, engines, joiner)
+
+
+def _check_identifiers(first: Opened, person: str, table: str, other: Opened, own: str) -> None:
+    """Checks that ids of both tables are compared exactly: no number is a text, and no day is.
+
+    Raises:
+        SourceError: they have different types.
+    """
+    kinds = first.engine.header[person].kind, other.engine.header[own].kind
+    if kinds[0] != kinds[1]:
+        here, there = first.engine.header[person].shown, other.engine.header[own].shown
+        raise SourceError(
+            f"beside['{table}']: its identifier '{own}' holds {there} in {other.shown}, and '{person}' holds {here} in "
+            f"{first.shown}; ids are equal only where both are integers, texts or days: cast one of the columns"
+        )
 
 
 def _columns_read(schema: Schema) -> list[str]:

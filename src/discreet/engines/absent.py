@@ -5,7 +5,7 @@ It has the header that the schema expects, so that a session over it can quote, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,8 @@ from discreet.cube.keys import KeyScan
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.domain.reading import CsvFormat
 from discreet.domain.schema import Schema
-from discreet.engines.base import ColumnType, Header, PersonReading
+from discreet.engines.base import ColumnType, Engine, Header, PersonReading
+from discreet.engines.joined import Joiner
 from discreet.engines.texts import KeyTable
 from discreet.errors import SourceError
 
@@ -73,6 +74,10 @@ class AbsentSource:
             SourceError: always.
         """
         raise SourceError("source: is not here, and nothing can be read of it")
+
+    def joiner(self, others: Mapping[str, Engine]) -> Joiner | None:  # noqa: ARG002
+        """It refuses for all of them."""
+        return self
 
     def can_keep_keys(self) -> bool:
         """True, as far as the plan goes: the engine elsewhere decides."""

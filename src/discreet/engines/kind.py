@@ -7,7 +7,7 @@ needs it. They look at types, names and the first bytes of a database, never at 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from discreet.domain.reading import CsvFormat
 from discreet.domain.schema import Schema
 from discreet.engines.base import Engine
 from discreet.engines.files import Listing
+from discreet.engines.joined import Joiner
 from discreet.engines.resources import Limits
 
 __all__ = ["EngineKind", "Files", "Given", "Named", "OpenFolder", "Tables", "is_loaded_instance"]
@@ -112,6 +113,10 @@ class Tables:
     is_view: Callable[[Path, str], bool] = _has_none
 
 
+def _join_nothing(engine: Engine, others: Mapping[str, Engine], limits: Limits) -> Joiner | None:  # noqa: ARG001
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineKind:
     """One engine, as the registry lists it. What it does not name it does not read.
@@ -119,10 +124,12 @@ class EngineKind:
     Args:
         name: the name of its folder.
         check_schema: raises SourceError where the engine cannot read exactly what a schema declares.
+        join: what puts tables of persons beside a table that the engine reads; None where it cannot.
     """
 
     name: str
     check_schema: Callable[[Schema], None]
+    join: Callable[[Engine, Mapping[str, Engine], Limits], Joiner | None] = _join_nothing
     given: tuple[Given, ...] = ()
     named: tuple[Named, ...] = ()
     files: tuple[Files, ...] = ()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from inspect import getattr_static
 
 from discreet.domain.schema import Schema
 from discreet.engines.base import Engine
+from discreet.engines.joined import Joinable, Joiner
 from discreet.engines.kind import EngineKind, Given
 from discreet.engines.resources import Limits
 
@@ -25,6 +26,11 @@ def _open(source: Engine, columns: Sequence[str], limits: Limits) -> Engine:  # 
     return source
 
 
+def _join(engine: Engine, others: Mapping[str, Engine], limits: Limits) -> Joiner | None:  # noqa: ARG001
+    """Its author has decided what it can be put beside."""
+    return engine.joiner(others) if isinstance(engine, Joinable) else None
+
+
 def _check_schema(schema: Schema) -> None:
     """Its author has decided what it can read."""
 
@@ -32,5 +38,6 @@ def _check_schema(schema: Schema) -> None:
 ENGINE = EngineKind(
     name="own",
     check_schema=_check_schema,
+    join=_join,
     given=(Given("", "the engine", _is_engine, _open, "an engine of one's own follows its own settings"),),
 )

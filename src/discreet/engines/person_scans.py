@@ -1,4 +1,4 @@
-"""The two readings of a table of persons, and their statements: of parts of persons first, then of whole ones."""
+"""The readings of persons, and their statements: of parts of persons first, then of whole ones."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ from typing import Any
 from numpy.typing import NDArray
 
 from discreet.cube.cube import Cube
+from discreet.cube.joins import JoinedScan, rest_of
+from discreet.cube.keys import KeyScan
 from discreet.cube.person_rows import PersonRows
 from discreet.cube.persons import PersonScan
+from discreet.cube.tables import PersonCodes
 from discreet.engines.base import Header, PersonReading
 from discreet.engines.dialect import Dialect
+from discreet.engines.person_codes import added_codes_sql, code_parts_sql
 from discreet.engines.person_rows import made_rows_cube, made_rows_sql, row_parts_sql
 from discreet.engines.persons import (
     added_names,
+    key_rows_sql,
     part_names,
     person_cube,
     person_rows_sql,
@@ -23,16 +28,23 @@ from discreet.engines.persons import (
 )
 from discreet.errors import unreachable
 
-__all__ = ["added_parts_sql", "answer_cube", "answer_sql", "empty_parts_sql", "parts_sql"]
+__all__ = ["PartReading", "added_parts_sql", "answer_cube", "answer_sql", "empty_parts_sql", "parts_sql"]
+
+PartReading = JoinedScan | PersonCodes
+"""The readings that begin with parts of persons."""
 
 
-def parts_sql(dialect: Dialect, source: str, header: Header, scan: PersonReading) -> str:
+def parts_sql(dialect: Dialect, source: str, header: Header, scan: PartReading) -> str:
     """The statement that gives parts of persons, over some or all rows."""
     match scan:
         case PersonScan():
             return person_rows_sql(dialect, source, header, scan)
         case PersonRows():
             return row_parts_sql(dialect, source, header, scan)
+        case KeyScan():
+            return key_rows_sql(dialect, source, header, scan)
+        case PersonCodes():
+            return code_parts_sql(dialect, source, header, scan)
     raise unreachable(scan)
 
 
@@ -56,23 +68,35 @@ def answer_cube(answer: Mapping[str, NDArray[Any]], scan: PersonReading) -> Cube
     raise unreachable(scan)
 
 
-def added_parts_sql(dialect: Dialect, table: str, scan: PersonReading) -> str:
+def added_parts_sql(dialect: Dialect, table: str, scan: PartReading) -> str:
     """The statement that gives each part once, over a table in which parts of several readings stand below each other."""
+    if isinstance(scan, PersonCodes):
+        return added_codes_sql(table, scan)
     keys = ", ".join(["p", *_keys(scan)])
-    return f"SELECT {keys}, {summed_sql(dialect, scan.values)} FROM {table} GROUP BY {keys}"
+    return f"SELECT {keys}, {summed_sql(dialect, rest_of(scan).values)} FROM {table} GROUP BY {keys}"
 
 
-def empty_parts_sql(table: str, scan: PersonReading) -> str:
+def empty_parts_sql(table: str, scan: PartReading) -> str:
     """The statement that creates a table for parts where there are none."""
-    rows, sums = added_names(scan.values)
-    return f"CREATE TEMP TABLE {table} ({', '.join(f'{name} BIGINT' for name in ['p', *_keys(scan), *rows, *sums])})"
+    if isinstance(scan, PersonCodes):
+        names = ["p", *(f"{name}{i}" for i in range(len(scan.paths)) for name in ("least", "most"))]
+    else:
+        rows, sums = added_names(rest_of(scan).values)
+        names = ["p", *_keys(scan), *rows, *sums]
+    return f"CREATE TEMP TABLE {table} ({', '.join(f'{name} {_TEXTS.get(name, _NUMBERS)}' for name in names)})"
 
 
-def _keys(scan: PersonReading) -> list[str]:
+_NUMBERS, _TEXTS = "BIGINT", {"p": "BLOB", "word": "BLOB"}
+"""The types of columns of a table for parts where there are none: rows come in parts from engines whose ids are texts."""
+
+
+def _keys(scan: JoinedScan) -> list[str]:
     """The columns that tell the parts of a person apart."""
     match scan:
         case PersonScan():
             return part_names(scan)
         case PersonRows():
             return [f"k{i}" for i in range(len(scan.axes))]
+        case KeyScan():
+            return ["word", *part_names(scan.rest)]
     raise unreachable(scan)

@@ -34,11 +34,15 @@ from discreet.errors import unreachable
 
 __all__ = [
     "added_names",
+    "bin_sql",
+    "inside_sql",
     "key_rows_sql",
     "part_names",
     "person_cube",
     "person_rows_sql",
     "person_totals_sql",
+    "place_sql",
+    "square_sql",
     "summed_sql",
     "sums_sql",
 ]
@@ -84,7 +88,7 @@ def key_rows_sql(dialect: Dialect, source: str, header: Header, scan: KeyScan) -
 def _grouped(scan: PersonScan, keys: Mapping[str, str], sums: str, labels: str) -> str:
     """The sums by these keys and the bins of spreads, over the labels of rows."""
     first = len(scan.keys) + len(scan.tests)
-    keys = {**keys, **{f"b{i}": _bin_sql(one, f"k{first + i}") for i, one in enumerate(scan.spreads)}}
+    keys = {**keys, **{f"b{i}": bin_sql(one, f"k{first + i}") for i, one in enumerate(scan.spreads)}}
     named = ", ".join(f"{key} AS {name}" for name, key in keys.items())
     kept, by = " AND ".join(_kept(scan)), ", ".join(keys.values())
     return f"SELECT {named}, {sums} FROM ({labels}) AS labelled WHERE {kept} GROUP BY {by}"
@@ -123,9 +127,7 @@ def _cell_sql(scan: PersonScan) -> str:
 def _kept(scan: PersonScan) -> list[str]:
     """The conditions under which a row counts, over its labels."""
     kept = ["p IS NOT NULL"]
-    for i, key in enumerate(scan.keys):
-        inside = f"k{i} BETWEEN {key.first} AND {key.first + key.places - 1}"
-        kept.append(inside if key.null is None else f"({inside} OR k{i} = {key.axis.path.null_target})")
+    kept += [inside_sql(key, f"k{i}") for i, key in enumerate(scan.keys)]
     kept += [f"k{len(scan.keys) + i} = 1" for i in range(len(scan.tests))]
     return kept if scan.weight is None else [*kept, "w > 0"]
 
@@ -139,7 +141,7 @@ def _weighed_sql(dialect: Dialect, header: Header, scan: PersonScan) -> tuple[li
     found = ["CAST(sum(w) AS BIGINT) AS n"]  # below 2**60: MOST_WEIGHT
     for j, one in enumerate(scan.values):
         found.append(f"CAST(coalesce(sum(CASE WHEN v{j} IS NOT NULL THEN w END), 0) AS BIGINT) AS n{j}")
-        powers = {"s": dialect.wide(f"v{j}"), **({"r": _square(dialect, one, j)} if one.squared else {})}
+        powers = {"s": dialect.wide(f"v{j}"), **({"r": square_sql(dialect, one, j)} if one.squared else {})}
         for name, power in powers.items():
             product = f"{dialect.wide('w')} * {power}"
             found.append(f"{dialect.wide(f'coalesce(sum({product}), 0)')} AS {name}{j}")
@@ -150,7 +152,7 @@ def sums_sql(dialect: Dialect, header: Header, values: Sequence[PersonValue]) ->
     """The codes v0, v1, … of the values over the source, and their known rows and sums n0, s0, r0, … over these."""
     codes = [f"{number_code(dialect, one.path, header[one.path.name], None)} AS v{j}" for j, one in enumerate(values)]
     sums = [f", count(v{j}) AS n{j}, {_sum_of_codes(dialect, one, j)} AS s{j}" for j, one in enumerate(values)]
-    squared = ((j, _square(dialect, one, j)) for j, one in enumerate(values) if one.squared)
+    squared = ((j, square_sql(dialect, one, j)) for j, one in enumerate(values) if one.squared)
     return codes, "".join([*sums, *(f", {dialect.wide(f'coalesce(sum({square}), 0)')} AS r{j}" for j, square in squared)])
 
 
@@ -161,13 +163,13 @@ def _sum_of_codes(dialect: Dialect, value: PersonValue, j: int) -> str:
     return dialect.wide(f"coalesce(sum({dialect.wide(f'v{j}')}), 0)")  # the sum of an engine may be as wide as what it adds
 
 
-def _square(dialect: Dialect, value: PersonValue, j: int) -> str:
+def square_sql(dialect: Dialect, value: PersonValue, j: int) -> str:
     """The square of twice the distance of a code from the middle."""
     distance = f"({dialect.wide(f'v{j}')} * 2 - {value.path.low + value.path.high})"
     return f"{distance} * {distance}"
 
 
-def _bin_sql(spread: PersonSpread, label: str) -> str:
+def bin_sql(spread: PersonSpread, label: str) -> str:
     """The place of a row, as `PersonSpread.place` has it."""
     null = NOWHERE if spread.null is None else spread.null
     place = f"{label} - {spread.first}" if spread.first else label
@@ -178,16 +180,24 @@ def _bin_sql(spread: PersonSpread, label: str) -> str:
 
 
 def _cell(scan: PersonScan) -> str:
-    """The cell of a row that is in one, the last group fastest."""
-    cell = "CAST(0 AS BIGINT)"
-    for i, (key, size) in enumerate(zip(scan.keys, scan.sizes, strict=True)):
-        cell = f"({cell} * {size} + {_place(key, f'k{i}')})"
-    return cell
+    """The cell of a row that is in one."""
+    return " + ".join(
+        ["CAST(0 AS BIGINT)", *(f"{key.stride} * {place_sql(key, f'k{i}')}" for i, key in enumerate(scan.keys))]
+    )
 
 
-def _place(key: PersonKey, label: str) -> str:
+def place_sql(key: PersonKey, label: str) -> str:
+    """The place of a label that is in a group."""
     place = f"({label} - {key.first})" if key.first else label
-    return place if key.null is None else f"CASE WHEN {label} = {key.axis.path.null_target} THEN {key.null} ELSE {place} END"
+    if key.null is None:
+        return place
+    return f"(CASE WHEN {label} = {key.axis.path.null_target} THEN {key.null} ELSE {place} END)"
+
+
+def inside_sql(key: PersonKey, label: str) -> str:
+    """The condition that a label is in a group."""
+    inside = f"{label} BETWEEN {key.first} AND {key.first + key.places - 1}"
+    return inside if key.null is None else f"({inside} OR {label} = {key.axis.path.null_target})"
 
 
 # What persons come to -----------------------------------------------------------------------------------------------------

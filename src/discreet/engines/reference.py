@@ -7,7 +7,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from decimal import Decimal
 from fractions import Fraction
@@ -20,8 +20,10 @@ from discreet.cube.keys import KeyScan
 from discreet.cube.persons import PersonScan
 from discreet.cube.value_paths import CategoryPath, KeyAxis, Moment, NumberPath
 from discreet.domain.columns import Category, Date, Number
-from discreet.engines.base import ColumnType, CountedCells, Header, PersonReading
+from discreet.engines.base import ColumnType, CountedCells, Engine, Header, PersonReading
+from discreet.engines.joined import Joiner
 from discreet.engines.missing import is_missing
+from discreet.engines.reference_joins import ReferenceJoiner
 from discreet.engines.reference_keys import ReferenceKeys
 from discreet.engines.reference_persons import add_persons, make_rows
 from discreet.engines.texts import KeyTable
@@ -85,9 +87,8 @@ class ReferenceEngine:
 
     def add_persons(self, scan: PersonReading) -> Cube:
         """The totals over persons, row by row."""
-        rows = (dict(zip(self._header, row, strict=True)) for row in self._rows)
         read: Any = add_persons if isinstance(scan, PersonScan) else make_rows
-        found: Cube = read(scan, rows, self._label, self._code)
+        found: Cube = read(scan, self.named_rows(), self.label, self.code)
         return found
 
     def can_keep_keys(self) -> bool:
@@ -96,13 +97,23 @@ class ReferenceEngine:
 
     def open_keys(self, scan: KeyScan) -> AbstractContextManager[KeyTable]:
         """The texts of the rows, row by row."""
-        rows = (dict(zip(self._header, row, strict=True)) for row in self._rows)
-        return nullcontext(ReferenceKeys(scan, rows, self._label, self._code))
+        return nullcontext(ReferenceKeys(scan, self.named_rows(), self.label, self.code))
 
-    def _label(self, axis: KeyAxis, value: object) -> int:
+    def joiner(self, others: Mapping[str, Engine]) -> Joiner | None:
+        """What puts tables of persons beside these rows, if they are rows of Python values too."""
+        own = {name: one for name, one in others.items() if isinstance(one, ReferenceEngine)}
+        return ReferenceJoiner(self, own) if len(own) == len(others) else None
+
+    def named_rows(self) -> Iterator[Mapping[str, object]]:
+        """The rows, each a value by the name of its column."""
+        return (dict(zip(self._header, row, strict=True)) for row in self._rows)
+
+    def label(self, axis: KeyAxis, value: object) -> int:
+        """The label of a value of these rows."""
         return label(axis, value, self._header[axis.name])
 
-    def _code(self, path: NumberPath, value: object) -> int | None:
+    def code(self, path: NumberPath, value: object) -> int | None:
+        """The code of a number or date of these rows; None for null."""
         return number_target(path, value, self._header[path.name])
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:

@@ -172,11 +172,11 @@ def cell_of(scan: PersonScan, row: Mapping[str, object], label: Label) -> int | 
     if any(label(axis, row[axis.name]) != 1 for axis in scan.tests):
         return None
     cell = 0
-    for key, size in zip(scan.keys, scan.sizes, strict=True):
+    for key in scan.keys:
         place = _place_of(key, label(key.axis, row[key.axis.name]))
         if place is None:
             return None
-        cell = cell * size + place
+        cell += key.stride * place
     return cell
 
 

@@ -1,14 +1,14 @@
 """The part of a declaration that the first entry of a data set fixes, and how the rest changes.
 
-A declaration is a JSON object. Everything in it is fixed but the columns under "schema" that nothing else in it uses: they
-belong to each plan, and a change is recorded as an amendment (soundness 17; H1 and H2 of docs/proofs/declaration.md
-say why). What is not understood is fixed.
+A declaration is a JSON object. Everything in it is fixed but the columns under "schema" that nothing else in it uses, and
+those of its tables of persons, under "beside", that are not their identifiers: they belong to each plan, and a change is
+recorded as an amendment (soundness 17; H1 and H2 of docs/proofs/declaration.md say why). What is not understood is fixed.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -17,8 +17,8 @@ from discreet.exact.canonical import canonical
 __all__ = ["amend", "amendment", "changes", "dated_of", "fixed_part", "identifiers_of", "short"]
 
 _SHOWN = 60
-_COLUMNS = "schema"
-_FREE = frozenset({_COLUMNS, "neighbours", "budget", "population", "windows"})
+_COLUMNS, _BESIDE = "schema", "beside"
+_FREE = frozenset({_COLUMNS, _BESIDE, "neighbours", "budget", "population", "windows"})
 """The keys of a declaration beside those that list columns. Two of these may use one: who is a person, and the windows."""
 
 
@@ -26,22 +26,52 @@ _FREE = frozenset({_COLUMNS, "neighbours", "budget", "population", "windows"})
 def fixed_part(declaration: str) -> str:
     """The canonical JSON of what no later plan may change: all but the columns that nothing uses; columns by their names."""
     whole = json.loads(declaration)
-    columns = _columns(whole)
-    if columns is None:
+    columns, tables = _columns(whole), _tables(whole)
+    if columns is None or tables is None:
         return canonical(whole)
-    used = _find_used(whole)
-    return canonical({**whole, _COLUMNS: {name: column for name, column in columns.items() if name in used}})
+    used, persons = _find_used(whole), _persons_beside(whole)
+    own = {_COLUMNS: _named(columns, used)}
+    beside = {_BESIDE: {name: _named(listed, {persons[name]}) for name, listed in tables.items()}} if tables else {}
+    return canonical({**whole, **own, **beside})
+
+
+def _named(columns: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    return {name: column for name, column in columns.items() if name in names}
 
 
 def _columns(declaration: Mapping[str, Any]) -> dict[str, Any] | None:
     """The columns by their names; None where all of the declaration is fixed."""
-    listed = declaration.get(_COLUMNS)
-    if not isinstance(listed, list) or not declaration.keys() <= _FREE | {"invariants"}:
+    named = _by_names(declaration.get(_COLUMNS))
+    if named is None or not declaration.keys() <= _FREE | {"invariants"}:
         return None  # an unknown key may use any column
-    named = {column["name"]: column for column in listed if isinstance(column, dict) and isinstance(column.get("name"), str)}
     parts = declaration.get("invariants") or []
     understood = isinstance(parts, list) and all(isinstance(part, dict) and _is_names(part.get("columns")) for part in parts)
-    return named if understood and len(named) == len(listed) else None
+    return named if understood else None
+
+
+def _tables(declaration: Mapping[str, Any]) -> dict[str, dict[str, Any]] | None:
+    """The columns of the tables of persons, by their names; None where all of the declaration is fixed."""
+    written = declaration.get(_BESIDE, {})
+    if not isinstance(written, dict) or written.keys() != _persons_beside(declaration).keys():
+        return None
+    found = {name: _by_names(listed) for name, listed in written.items()}
+    known = {name: columns for name, columns in found.items() if columns is not None}
+    return known if len(known) == len(found) else None
+
+
+def _by_names(listed: object) -> dict[str, Any] | None:
+    """Columns by their names; None where they are not written as columns are."""
+    if not isinstance(listed, list):
+        return None
+    named = {column["name"]: column for column in listed if isinstance(column, dict) and isinstance(column.get("name"), str)}
+    return named if len(named) == len(listed) else None
+
+
+def _persons_beside(declaration: Mapping[str, Any]) -> dict[str, str]:
+    """The identifier of each table of persons."""
+    neighbours = declaration.get("neighbours")
+    written = neighbours.get(_BESIDE) if isinstance(neighbours, dict) else None
+    return {str(name): str(person) for name, person in written.items()} if isinstance(written, dict) else {}
 
 
 def _is_names(value: object) -> bool:
@@ -72,11 +102,19 @@ def identifiers_of(declaration: Mapping[str, Any]) -> set[str]:
 def amendment(before: str, now: str) -> str:
     """The amendment from one declaration to another with the same `fixed_part`, as canonical JSON; empty for equal ones.
 
-    Keys: "added" and "changed" hold columns, "left_out" names, "order" all names where columns were put in another order.
+    Keys: "added" and "changed" hold columns, "left_out" names, "order" all names where columns were put in another order;
+    "beside" the same of tables of persons, by their names.
     """
     if before == now:
         return ""
-    old, new = _free_columns(before), _free_columns(now)
+    kept = _amendment(_free_columns(before), _free_columns(now))
+    old, new = _free_tables(before), _free_tables(now)
+    tables = {name: found for name in new if (found := _amendment(old[name], new[name]))}
+    kept |= {_BESIDE: tables} if tables else {}
+    return canonical(kept) if kept else ""
+
+
+def _amendment(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, object]:
     found: dict[str, object] = {
         "added": [column for name, column in new.items() if name not in old],
         "changed": [column for name, column in new.items() if name in old and canonical(old[name]) != canonical(column)],
@@ -84,8 +122,7 @@ def amendment(before: str, now: str) -> str:
     }
     if [*_merge(old, found)] != [*new]:
         found["order"] = [*new]
-    kept = {key: value for key, value in found.items() if value}
-    return canonical(kept) if kept else ""
+    return {key: value for key, value in found.items() if value}
 
 
 def amend(before: str, details: Mapping[str, Any]) -> str:
@@ -94,19 +131,37 @@ def amend(before: str, details: Mapping[str, Any]) -> str:
     Raises:
         ValueError: it changes what is fixed, or nothing.
     """
-    columns = _merge(_free_columns(before), details)
-    names = details.get("order", [*columns])
-    if sorted(names) != sorted(columns) or not details.keys() <= {"added", "changed", "left_out", "order"}:
-        raise ValueError("amends columns that do not exist")
-    now = canonical({**json.loads(before), _COLUMNS: [columns[name] for name in names]})
+    tables, own = _free_tables(before), {key: value for key, value in details.items() if key != _BESIDE}
+    changed = details.get(_BESIDE, {})
+    if not isinstance(changed, dict) or not changed.keys() <= tables.keys():
+        raise ValueError("amends tables that do not exist")
+    whole = {**json.loads(before), _COLUMNS: _amended(_free_columns(before), own)}
+    if changed:
+        whole[_BESIDE] = {name: _amended(columns, changed.get(name, {})) for name, columns in tables.items()}
+    now = canonical(whole)
     if now == before or fixed_part(now) != fixed_part(before):
         raise ValueError("amends what is fixed, or nothing")
     return now
 
 
+def _amended(before: Mapping[str, Any], details: Mapping[str, Any]) -> list[Any]:
+    columns = _merge(before, details)
+    names = details.get("order", [*columns])
+    if sorted(names) != sorted(columns) or not details.keys() <= {"added", "changed", "left_out", "order"}:
+        raise ValueError("amends columns that do not exist")
+    return [columns[name] for name in names]
+
+
 def _free_columns(declaration: str) -> dict[str, Any]:
-    columns = _columns(json.loads(declaration))
-    return {} if columns is None else columns
+    whole = json.loads(declaration)
+    columns = _columns(whole)
+    return {} if columns is None or _tables(whole) is None else columns
+
+
+def _free_tables(declaration: str) -> dict[str, dict[str, Any]]:
+    whole = json.loads(declaration)
+    tables = _tables(whole)
+    return {} if tables is None or _columns(whole) is None else tables
 
 
 def _merge(columns: Mapping[str, Any], details: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,7 +174,12 @@ def _merge(columns: Mapping[str, Any], details: Mapping[str, Any]) -> dict[str, 
 
 def changes(before: str, details: Mapping[str, Any]) -> Iterator[str]:
     """An amendment in words, one for each thing that it changes."""
-    columns = _free_columns(before)
+    yield from _changes(_free_columns(before), details)
+    for table, own in details.get(_BESIDE, {}).items():
+        yield from (f"table '{table}': {one}" for one in _changes(_free_tables(before)[table], own))
+
+
+def _changes(columns: Mapping[str, Any], details: Mapping[str, Any]) -> Iterator[str]:
     for column in details.get("added", ()):
         yield f"column '{column['name']}' added"
     for name in details.get("left_out", ()):

@@ -85,14 +85,15 @@ def population_of(identity: Identity) -> PopulationTerms | None:
 def unit_of(identity: Identity) -> str:
     """Who is one person in a data set: the relation without its public number of rows, and the kind of identifier.
 
-    The identifier has the name that it has in each table; how its values are read and compared must be the same.
+    The identifier has the name that it has in each table; how its values are read and compared must be the same. Whether
+    tables of persons stand beside a data set is its own matter: her rows in them are part of what it protects.
     """
     whole = json.loads(identity.declaration)
     relation = whole.get("neighbours")
     if not isinstance(relation, dict):
         return canonical(relation)
     person, columns = relation.get("person"), whole.get("schema")
-    kept = {key: value for key, value in relation.items() if key not in {"rows", "person"}}
+    kept = {key: value for key, value in relation.items() if key not in {"rows", "person", "beside"}}
     found = [one for one in columns if _is_named(one, person)] if isinstance(columns, list) else []
     kinds = [{key: value for key, value in one.items() if key != "name"} for one in found]
     return canonical([kept, person is not None, kinds])

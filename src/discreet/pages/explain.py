@@ -148,6 +148,8 @@ _ROW_WISE = {
     "clamp": "Row-wise: a row's result depends on that row alone, so as many rows differ as before (1-stable).",
     "impute": "Row-wise: draws depend neither on the data nor on each other, so as many rows differ as before (1-stable).",
     "bound": "Person by person: what one person counts for depends on the rows of this person alone.",
+    "join": "Person by person: what a row gets depends on the rows of its person alone, in all tables of the data set.",
+    "persons": "Person by person: the row of a person depends on the rows of this person alone.",
     "per_person": "Person by person: the row of a person depends on the rows of this person alone.",
     "where": "Row-wise: no row is dropped, n stays what it is, and as many rows differ as before (1-stable).",
 }

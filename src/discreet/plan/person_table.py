@@ -16,16 +16,17 @@ from discreet.cube.value_paths import CategoryPath, KeyAxis, NumberPath, path_of
 from discreet.domain.codes import NULL
 from discreet.domain.columns import Category, Column, Date, Number
 from discreet.domain.neighbours import Neighbours, OfPersons, person_of
-from discreet.domain.of_persons import OfRows
+from discreet.domain.of_persons import OfRows, only
+from discreet.domain.person_relations import of_table
 from discreet.domain.schema import Schema
 from discreet.domain.steps import CategoryFacts, Impute, NumberFacts, Step, TableFacts, conditions_of, facts_of, step_json
 from discreet.errors import InternalError, PlanError, printed
 from discreet.exact.numbers import text
 from discreet.plan.layout import table_facts
-from discreet.plan.persons import condition_axis
+from discreet.plan.persons import condition_axis, tables_beside
 from discreet.statistics.person_values import Totals, Wanted, totals_of
 
-__all__ = ["PersonTable", "check_person_table", "person_rows", "person_table"]
+__all__ = ["PersonTable", "check_person_table", "person_rows", "person_table", "table_of_persons"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +38,24 @@ class PersonTable:
         neighbours: of the table of rows: they differ in all rows of a person.
         steps: clamps and conditions on rows.
         made: the columns of the table of persons, by their names.
+        table: the table of persons of the data set whose rows these are; empty for its first table.
     """
 
     schema: Schema
     neighbours: OfPersons
     steps: tuple[Step, ...]
     made: tuple[tuple[str, OfRows], ...]
+    table: str = ""
+
+    @property
+    def seen(self) -> OfPersons:
+        """The relation as seen from this table, whose identifier says whose row it is."""
+        return of_table(self.neighbours, self.table)
 
     @property
     def facts(self) -> TableFacts:
         """The facts of the table of rows after its steps."""
-        return table_facts(self.schema, self.neighbours, self.steps)
+        return table_facts(self.schema, self.seen, self.steps)
 
     @property
     def columns(self) -> Schema:
@@ -71,7 +79,13 @@ class PersonTable:
             "neighbours": self.neighbours.to_json(),
             "steps": [step_json(step, self.schema) for step in self.steps],
             "made": [{"name": name, **made.to_json()} for name, made in self.made],
+            **({"table": self.table} if self.table else {}),
         }
+
+
+def table_of_persons(name: str, schema: Schema, neighbours: OfPersons) -> PersonTable:
+    """A table of persons of the data set: of all rows of one person, of each column the value that they agree on (U7)."""
+    return PersonTable(schema, neighbours, (), tuple((column, only(column)) for column in schema.columns), name)
 
 
 def person_table(schema: Schema, neighbours: Neighbours, steps: tuple[Step, ...], made: Mapping[str, object]) -> PersonTable:
@@ -188,7 +202,7 @@ def _totals(name: str, made: OfRows, facts: TableFacts) -> Totals:
 
 def person_rows(table: PersonTable, used: Collection[str]) -> PersonRows:
     """The scan that makes these columns of the table of persons."""
-    start, facts = facts_of(table.schema, table.neighbours), table.facts
+    start, facts = facts_of(table.schema, table.seen), table.facts
     axes: list[KeyAxis] = []
     values: list[PersonValue] = []
     totals: list[Total] = []
@@ -210,7 +224,8 @@ def person_rows(table: PersonTable, used: Collection[str]) -> PersonRows:
             axes.append(_axis(table, start, facts, one.column))
         made.append(PersonColumn(name, one.how, place, low, high))
     tests = tuple(condition_axis(step, path_of(step.column, table.steps, start)) for step in conditions_of(table.steps))
-    return PersonRows(table.neighbours.person, tuple(axes), tests, tuple(values), tuple(totals), tuple(made))
+    scan = PersonRows(table.seen.person, tuple(axes), tests, tuple(values), tuple(totals), tuple(made), table.table)
+    return replace(scan, beside=tables_beside(scan.paths, table))
 
 
 def _ends(one: OfRows, facts: TableFacts) -> tuple[int, int]:
@@ -228,4 +243,4 @@ def _axis(table: PersonTable, start: TableFacts, facts: TableFacts, column: str)
         return KeyAxis(path)
     place_of = {code: place for place, code in enumerate(known.kept)}
     targets = tuple(NULL if target == NULL else place_of[target] for target in path.targets)
-    return KeyAxis(CategoryPath(path.name, path.column, targets, NULL, ()))
+    return KeyAxis(replace(path, targets=targets, null_target=NULL, laws=()))

@@ -9,13 +9,16 @@ from typing import Protocol
 
 from discreet.cube.person_numbers import PersonNumber, Total
 from discreet.cube.persons import InFull, PersonKey, PersonScan, PersonSpread, PersonValue
+from discreet.cube.tables import Beside, PersonCodes
 from discreet.cube.value_paths import CategoryPath, KeyAxis, NumberPath, Path, path_of
 from discreet.domain.bounds import MOST_GROUPS
 from discreet.domain.codes import NULL
 from discreet.domain.columns import Date
 from discreet.domain.discovery import Keys
 from discreet.domain.groups import BinGroup, Group, group_labels
-from discreet.domain.neighbours import person_of
+from discreet.domain.neighbours import Neighbours, OfPersons, person_of
+from discreet.domain.person_relations import of_table
+from discreet.domain.schema import Schema
 from discreet.domain.steps import CategoryFacts, Impute, NumberFacts, TableFacts, Where, WhereIn, conditions_of, facts_of
 from discreet.errors import InternalError, PlanError
 from discreet.plan.keys import key_scan
@@ -33,7 +36,7 @@ from discreet.statistics.quantile_intervals import Chosen
 from discreet.statistics.sums import Sum
 from discreet.statistics.variances import BOX, Std, Variance
 
-__all__ = ["check_persons", "condition_axis", "person_layout"]
+__all__ = ["check_persons", "condition_axis", "person_layout", "tables_beside"]
 
 
 class Asking(Request, Protocol):
@@ -69,6 +72,11 @@ def check_persons(request: Asking, facts: TableFacts) -> None:
             raise PlanError(
                 "bound(): bounds what one person counts for, and the table does not say whose row is whose; declare "
                 'AddRemove(person="…") with an Identifier in the schema, or leave the bound out'
+            )
+        if request.schema.joined:
+            raise PlanError(
+                f"join('{next(iter(request.schema.joined))}'): joins by the person, and the table does not say whose row is "
+                'whose; declare AddRemove(person="…") with an Identifier in the schema'
             )
         return
     _check_steps(request)
@@ -138,6 +146,12 @@ def _has_numbers(column: str, facts: TableFacts) -> bool:
 
 
 def _check_bound(request: Asking, facts: TableFacts, person: str) -> None:
+    weight = "" if facts.bound is None else facts.bound.weight or ""
+    if weight in facts.tables:
+        raise PlanError(
+            f"bound(weight='{weight}'): is a column of '{facts.tables[weight]}', and a weight says for how many rows each "
+            "row stands; name a column of the rows"
+        )
     bound, of_rows = facts.bound, any(counts_rows(one) for one in request.statistics)
     missing = [*_missing(bound is None or bound.groups is None, bool(request.group_by), "groups=8")]
     missing += _missing(bound is None or bound.rows is None, of_rows, "rows=3")
@@ -171,10 +185,12 @@ def _scan_of(request: Asking, person: str, groups: Sequence[Group]) -> PersonSca
     bound = request.facts.bound
     rows = 1 if bound is None or bound.rows is None else bound.rows
     numbers = numbers_of(request.statistics, rows, request.facts)
+    sizes = tuple(len(group_labels(group, request.facts)) for group in groups)
+    strides = [prod(sizes[place:]) for place in range(1, len(sizes) + 1)]
     scan = PersonScan(
         person=person,
-        keys=tuple(_key(request, group) for group in groups),
-        sizes=tuple(len(group_labels(group, request.facts)) for group in groups),
+        keys=tuple(_key(request, group, stride) for group, stride in zip(groups, strides, strict=True)),
+        sizes=sizes,
         tests=tuple(condition_axis(step, _path(request, step.column)) for step in conditions_of(request.steps)),
         groups=MOST_GROUPS if bound is None or bound.groups is None else bound.groups,
         rows=rows,
@@ -186,7 +202,7 @@ def _scan_of(request: Asking, person: str, groups: Sequence[Group]) -> PersonSca
     )
     if bound is None and scan.cells > 1:
         raise InternalError("a request with groups has a bound")
-    return scan
+    return replace(scan, beside=tables_beside(scan.paths, request))
 
 
 def _in_full(request: Asking, numbers: Iterable[PersonNumber]) -> InFull | None:
@@ -234,20 +250,20 @@ def _values(request: Asking, numbers: Iterable[PersonNumber]) -> tuple[PersonVal
     return tuple(PersonValue(column, _number_path(request, column), both) for column, both in squared.items())
 
 
-def _key(request: Asking, group: Group) -> PersonKey:
+def _key(request: Asking, group: Group, stride: int) -> PersonKey:
     """The places of a group's labels. A row in a label that is not printed is in no group, and takes no weight."""
     path, known, hidden = _path(request, group.column), request.facts[group.column], hidden_labels(request, group)
     if isinstance(group, BinGroup):
         places = len(group.labels)
         null = places if known.nullable and places not in hidden else None
-        return PersonKey(KeyAxis(path, group.edges), 1, places, null)
+        return PersonKey(KeyAxis(path, group.edges), 1, places, null, stride)
     if not isinstance(path, CategoryPath) or not isinstance(known, CategoryFacts):
         raise InternalError(f"column '{group.column}' is not categorical")
     last = len(known.kept)
     place_of = {code: place for place, code in enumerate(known.kept) if place not in hidden}
     targets = tuple(NULL if target == NULL else place_of.get(target, last) for target in path.targets)
-    own = CategoryPath(path.name, path.column, targets, NULL, ())
-    return PersonKey(KeyAxis(own), 0, last, last if known.nullable and last not in hidden else None)
+    own = replace(path, targets=targets, null_target=NULL, laws=())
+    return PersonKey(KeyAxis(own), 0, last, last if known.nullable and last not in hidden else None, stride)
 
 
 def condition_axis(step: Where | WhereIn, path: Path) -> KeyAxis:
@@ -256,4 +272,37 @@ def condition_axis(step: Where | WhereIn, path: Path) -> KeyAxis:
         return KeyAxis(path, (step.low, step.high + 1))
     if not isinstance(path, CategoryPath):
         raise InternalError(f"column '{step.column}' is not categorical")
-    return KeyAxis(CategoryPath(path.name, path.column, tuple(int(code in step.kept) for code in path.targets), 0, ()))
+    return KeyAxis(replace(path, targets=tuple(int(code in step.kept) for code in path.targets), null_target=0, laws=()))
+
+
+class Declared(Protocol):
+    """What says which tables of persons there are, and what they have."""
+
+    @property
+    def schema(self) -> Schema:
+        """The declared columns."""
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The declared relation."""
+
+
+def tables_beside(paths: Iterable[Path], declared: Declared) -> tuple[Beside, ...]:
+    """The tables of persons that have some of these columns, and how each of them is read there.
+
+    Raises:
+        PlanError: the relation does not know such a table.
+    """
+    wanted: dict[str, dict[str, None]] = {}
+    for path in paths:
+        if path.table:
+            wanted.setdefault(path.table, {})[path.called or path.name] = None
+    relation, found = declared.neighbours, []
+    for table, names in wanted.items():
+        known = dict(relation.beside) if isinstance(relation, OfPersons) else {}
+        if not isinstance(relation, OfPersons) or table not in known:
+            raise PlanError(f"join('{table}'): is not a table of this data set; name it in beside={{…}} of the session")
+        start = facts_of(declared.schema.joined[table], of_table(relation, table))
+        codes = PersonCodes(known[table], tuple(path_of(name, (), start) for name in names))
+        found.append(Beside(table, codes))
+    return tuple(found)

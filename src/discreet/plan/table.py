@@ -17,7 +17,7 @@ from discreet.domain.row_samples import sampling_step
 from discreet.domain.schema import Schema
 from discreet.domain.steps import Step, TableFacts, after, clamp_step, impute_step, resize_step, step_json, where_step
 from discreet.domain.words import card, declared_facts, neighbours_text, one_line
-from discreet.errors import PlanError, printed
+from discreet.errors import PlanError, did_you_mean, printed
 from discreet.exact.numbers import Amount
 from discreet.plan.keys import one_discover
 from discreet.plan.person_table import PersonTable, person_table
@@ -40,6 +40,8 @@ class Table:
     steps: tuple[Step, ...] = ()
     persons: PersonTable | None = None
     """What the table is made of, where it has one row for each person."""
+    beside: tuple[tuple[str, Schema], ...] = ()
+    """The tables of persons of the same data set, by their names, whose columns `join` puts on the rows."""
 
     def __repr__(self) -> str:
         done = [
@@ -144,6 +146,29 @@ class Table:
         step = bound_step(groups, rows, weight)
         after(step, self.facts)  # the chain rule raises if the table was bounded already
         return replace(self, steps=(*self.steps, step))
+
+    def join(self, table: str) -> Table:
+        """Each row has the columns of a table of persons too: the values of the person whose row it is.
+
+        A person has one value in each column, that on which all rows of this person there agree; null where they do not, and
+        on rows of persons that the other table does not have. So no row becomes two, and none is lost. Clamps and conditions
+        come after it, and the bound counts the groups of the request.
+
+        Args:
+            table: a name in `beside` of the session.
+
+        Raises:
+            PlanError: there is no such table, it is joined already, or both tables have a column of one name.
+        """
+        known = dict(self.beside)
+        if not isinstance(table, str) or table not in known:
+            none = "; name it in beside={…} of the session" if not known else did_you_mean(str(table), known)
+            raise PlanError(f"join({printed(table)}): is not a table of persons of this data set{none}")
+        if table in self.schema.joined:
+            raise PlanError(f"join('{table}'): was joined already; leave the second one out")
+        if self.facts.bound is not None or self.persons is not None:
+            raise PlanError(f"join('{table}'): puts columns on rows; it stands before bound() and per_person()")
+        return replace(self, schema=self.schema.join(table, known[table]))
 
     def per_person(self, **made: OfRows) -> Table:
         """A table with one row for each person, on which everything is asked as on any table of rows.

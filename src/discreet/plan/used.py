@@ -26,7 +26,8 @@ def cut_to_used(plan: Mapping[str, Any], used: Collection[str]) -> dict[str, Any
     of_values = sorted((step for step in steps if step["step"] in _OF_VALUES), key=itemgetter("column"))
     others = [step for step in steps if step["step"] not in _OF_VALUES]
     columns = sorted((column for column in plan["schema"] if column["name"] in used), key=itemgetter("name"))
-    how = next((column["csv"] for column in plan["schema"] if "csv" in column and not columns), None)
+    own = [column for column in plan["schema"] if "table" not in column]
+    how = next((column["csv"] for column in own if "csv" in column and not columns), None)
     return {**plan, "schema": columns, "steps": [*of_values, *others]} | ({} if how is None else {"csv": how})
 
 
@@ -38,4 +39,6 @@ def cut_persons(table: Mapping[str, Any], used: Collection[str]) -> dict[str, An
     made = sorted((one for one in table["made"] if one["name"] in used), key=itemgetter("name"))
     read = {one["column"] for one in made if "column" in one}
     read |= {step["column"] for step in table["steps"] if step["step"] not in _OF_VALUES}
-    return cut_to_used(table, [*read, table["neighbours"]["person"]]) | {"made": made}
+    relation = table["neighbours"]
+    person = relation["beside"][table["table"]] if "table" in table else relation["person"]
+    return cut_to_used(table, [*read, person]) | {"made": made}

@@ -18,10 +18,13 @@ __all__ = ["check_texts"]
 def check_texts(about: About, schema: Schema, requests: Collection[Plan], derived: Iterable[str] = ()) -> None:
     """Checks that everything that has words is in the schema or in one of the requests, or is derived from them.
 
+    A request has columns of its own where it is about persons: those that are made of their rows, or joined.
+
     Raises:
         ArgumentError: a column, a category, a bin or a statistic that is not there, with the nearest that is.
     """
-    columns = {name: [*map(key_of, _categories(column))] for name, column in schema.columns.items()}
+    every = {name: one for own in (*(request.schema for request in requests), schema) for name, one in own.columns.items()}
+    columns = {name: [*map(key_of, _categories(column))] for name, column in every.items()}
     for name, labels in _bins(requests).items():
         columns[name] += labels
     check_about(about, columns, [*(name for request in requests for name in _names(request)), *derived])

@@ -3,6 +3,7 @@
 * `accounts`: The account of each data set in a ledger: its budget, what was spent, and which releases are committed
 * `approving`: The statements that must be signed before a release is charged
 * `attempts`: A reserved release on its way: reading, drawing, commit; or a failure of one constant text
+* `beside`: Tables of persons beside the table of rows of a data set: one budget, and one person in all of them
 * `charging`: Orders are charged to a data set: what is left of its budget, and which reservation an order goes on with
 * `discovering`: A release whose groups nobody listed: the source is kept, its groups are found, and it is answered
 * `extracting`: A stored release, returned by its ledger alone: no source, plan or session is needed

@@ -7,9 +7,10 @@ recompute it before they are published and without the ledger that has them.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from discreet.approvals.demand import Consent, Demand
@@ -28,12 +29,12 @@ from discreet.session.orders import Order
 from discreet.totals.description import Description
 
 if TYPE_CHECKING:
-    from discreet.ledger import Identity, Ledger
+    from discreet.ledger import Ledger
     from discreet.quotes.quote import Quote
     from discreet.session.totals import ExactRequest
     from discreet.totals.exact_totals import ExactTotals
 
-__all__ = ["Approvals", "Approving", "Declared", "approvals_json", "declare", "reading_text"]
+__all__ = ["Approvals", "Approving", "Declared", "approvals_json", "reading_text"]
 
 Approvals = Sequence[Approval] | str | Path
 """Approvals, or the folder that has their files."""
@@ -100,18 +101,23 @@ class Declared:
         )
 
 
-def declare(
-    identity: Identity, source: object, schema: Schema, neighbours: Neighbours, invariants: Description | None
-) -> Declared:
-    """The fields that statements about the data set of this source have in common."""
-    form = source.format if isinstance(source, CsvFiles) else None
-    return Declared(identity.dataset, schema, neighbours, invariants, reading_text(form))
+def reading_text(source: object, beside: Mapping[str, tuple[object, Schema]] = MappingProxyType({})) -> str:
+    """The options with which sources are read, as canonical JSON: what no plan has, and what changes its numbers.
+
+    Args:
+        source: of the table, or the format of its text files.
+        beside: the source of each table of persons, and its schema.
+    """
+    own, others = _options(source), {name: _options(one) for name, (one, _) in beside.items()}
+    told: dict[str, object] = {"csv": own} if own else {}
+    if any(others.values()):
+        told["beside"] = {name: {"csv": one} for name, one in others.items() if one}
+    return canonical(told)
 
 
-def reading_text(form: CsvFormat | None) -> str:
-    """The options with which a source is read, as canonical JSON: what no plan has, and what changes its numbers."""
-    options = {} if form is None else form.to_json()
-    return canonical({"csv": options} if options else {})
+def _options(source: object) -> dict[str, object]:
+    form = source.format if isinstance(source, CsvFiles) else source
+    return dict(form.to_json()) if isinstance(form, CsvFormat) else {}
 
 
 @dataclass(frozen=True, slots=True)

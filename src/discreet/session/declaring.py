@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from discreet.domain.neighbours import Neighbours
@@ -34,6 +35,8 @@ class Declaration:
     budget: Budget
     population: Population | None = None
     windows: Windows | None = None
+    beside: Mapping[str, Schema] = field(default_factory=dict)
+    """The schemas of the tables of persons; the relation has their identifiers."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.population, Population | None):
@@ -58,6 +61,7 @@ class Declaration:
                 "budget": to_json(self.budget),
                 **above,
                 **below,
+                **({"beside": {name: one.to_json() for name, one in self.beside.items()}} if self.beside else {}),
             }
         )
 

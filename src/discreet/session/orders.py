@@ -43,6 +43,7 @@ __all__ = [
     "check_request",
     "check_rows_private",
     "check_tested",
+    "check_told",
     "promise_to_population",
     "recognises",
     "reservation_of",
@@ -148,6 +149,35 @@ def check_derived(orders: Sequence[Order], every: Sequence[Order], dataset: str)
             check_tests(order.tests, order.request, (dataset, order.name))
 
 
+def check_told(
+    orders: Sequence[Order], every: Sequence[Order], check: Callable[[Plan], object], schema: Schema, dataset: str
+) -> None:
+    """Checks the words of the orders, and what is derived, against all requests of one call, which may share them.
+
+    Args:
+        orders: those that will be made.
+        every: all of the call.
+        check: raises where a request is not one of the session.
+        schema: of the session.
+        dataset: its data set.
+
+    Raises:
+        ArgumentError: words for what is not there, or a derivation that cannot be made.
+    """
+    told = [one.of(order.name) for order in orders for one in texts_of(order)]
+    if not told and not any(order.derive or order.tests for order in orders):
+        return
+    from discreet.plan.worded import check_texts
+
+    requests = [order.request for order in every]
+    for request in requests:
+        check(request)
+    derived = [name for order in every for one in order.derive for name in one.columns()]
+    for about in told:
+        check_texts(about, schema, requests, derived)
+    check_derived(orders, every, dataset)
+
+
 def check_tested(orders: Sequence[Order], quotes: Sequence[Quote], dataset: str, report_delta: Fraction) -> None:
     """Checks that the tests of the orders can be made on releases of their quotes, beside the totals that are published.
 
@@ -163,8 +193,8 @@ def check_tested(orders: Sequence[Order], quotes: Sequence[Quote], dataset: str,
             check_tests_of_quote(order.tests, quoted, (dataset, order.name), report_delta)
 
 
-def check_request(request: object, schema: Schema, neighbours: Neighbours) -> None:
-    """Checks that a request was made from the table of this schema and these neighbours.
+def check_request(request: object, schema: Schema, neighbours: Neighbours, beside: Mapping[str, Schema]) -> None:
+    """Checks that a request was made from the table of this schema and these neighbours, or from a table beside it.
 
     Raises:
         PlanError: it was not.
@@ -173,7 +203,10 @@ def check_request(request: object, schema: Schema, neighbours: Neighbours) -> No
     if not isinstance(request, Plan):
         raise PlanError(f"request={type(request).__name__}: must be made with table.agg(…) or table.group_by(…).agg(…)")
     made = request if request.persons is None else request.persons
-    if made.schema != schema or made.neighbours != neighbours:
+    table = "" if request.persons is None else request.persons.table
+    expected = beside.get(table) if table else schema
+    others = all(own == beside.get(name) for name, own in made.schema.joined.items())
+    if made.schema.alone() != expected or not others or made.neighbours != neighbours:
         raise PlanError("request: was made for another schema or neighbouring relation; start from this session's table")
 
 

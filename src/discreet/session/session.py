@@ -6,7 +6,7 @@ text while the charge stands: nothing about a row can raise, log or print (sound
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from discreet.domain.reading import CsvFiles
 from discreet.domain.schema import Schema
 from discreet.domain.steps import facts_of
 from discreet.domain.words import one_line
-from discreet.engines import NO_LIMITS, Limits, Progress, open_source
+from discreet.engines import NO_LIMITS, Limits, Progress, open_sources
 from discreet.engines.absent import AbsentSource
 from discreet.engines.base import snapshot_before
 from discreet.errors import ArgumentError, LedgerError, PlanError, ReleaseFailed, printed
@@ -32,8 +32,9 @@ from discreet.privacy.coordinates import Budget
 from discreet.quotes.groups import Expect
 from discreet.releases.document import Release, RowEstimate
 from discreet.releases.quality import Quality
-from discreet.session.approving import Approvals, Approving, declare
+from discreet.session.approving import Approvals, Approving, Declared, reading_text
 from discreet.session.attempts import Job, Workshop, carry_out
+from discreet.session.beside import Persons, check_beside
 from discreet.session.charging import Charging
 from discreet.session.declaring import Declaration
 from discreet.session.folders import check_folders, drafts_for, give_back
@@ -42,16 +43,15 @@ from discreet.session.loading import load_rooms
 from discreet.session.orders import (
     Errors,
     Order,
-    check_derived,
     check_name,
     check_names,
     check_order,
     check_request,
     check_rows_private,
     check_tested,
+    check_told,
     promise_to_population,
     recognises,
-    texts_of,
 )
 from discreet.session.populations import Population
 from discreet.session.windows import Windows
@@ -90,6 +90,7 @@ class Session:
         query: a row-wise "SELECT … FROM source" that computes columns of the schema from columns of the source.
         population: the persons that other data sets of the ledger hold too, and the budget for all of these; fixed for good.
         windows: the windows of a date column, each with a budget below this one; fixed for good.
+        beside: tables of persons by their names, as Persons(…); which tables there are is fixed for good.
 
     Raises:
         SourceError: the source does not fit the schema.
@@ -116,6 +117,7 @@ class Session:
         query: str | None = None,
         population: Population | None = None,
         windows: Windows | None = None,
+        beside: Mapping[str, Persons] | None = None,
     ) -> None:
         load_rooms()
         if not isinstance(schema, Schema):
@@ -123,6 +125,8 @@ class Session:
         if not is_relation(neighbours):
             raise ArgumentError(f"neighbours={printed(neighbours)}: must be AddRemove() or ReplaceOne(rows=…)")
         facts_of(schema, neighbours)  # raises where the relation and the identifiers of the schema do not fit
+        self._beside = check_beside(beside)
+        neighbours = self._beside.relation(neighbours)
         schema = schema.read_as(source.format if isinstance(source, CsvFiles | AbsentSource) else None).select(query)
         self._schema, self._neighbours, self._budget = schema, neighbours, check_budget(budget)
         self._invariants = check_invariants(invariants, schema, neighbours)
@@ -132,16 +136,18 @@ class Session:
         from discreet.session.public_facts import PublicFacts
         from discreet.session.totals import ExactRequest
 
-        declared = Declaration(schema, neighbours, self._invariants, budget, population, windows)
+        declared = Declaration(schema, neighbours, self._invariants, budget, population, windows, self._beside.schemas)
         self._identity = declared.identity(check_name(dataset, "dataset"))
         self._bits = system_bits
-        self._engine = open_source(source, schema, limits, progress)
+        self._engine = open_sources(source, schema, self._beside.sources, limits, progress)
         try:
             self._ledger = Ledger.open_for(ledger, self._identity)
         except BaseException:
             self._engine.close()
             raise
-        approving = Approving(declare(self._identity, source, schema, neighbours, self._invariants), demand, approvals)
+        reading = reading_text(source, self._beside.sources)
+        stated = Declared(self._identity.dataset, schema, neighbours, self._invariants, reading)
+        approving = Approving(stated, demand, approvals)
         self._charging = Charging(self._ledger, self._identity, budget, approving, windows)
         self._in_use = InUse(self._engine, self._ledger)
         exactly = None if self._invariants is None else ExactRequest(self._invariants, schema, neighbours)
@@ -166,7 +172,12 @@ class Session:
     @property
     def table(self) -> Table:
         """The declared table, before any step."""
-        return Table(self._schema, self._neighbours)
+        return Table(self._schema, self._neighbours, beside=tuple(self._beside.schemas.items()))
+
+    @property
+    def beside(self) -> Mapping[str, Table]:
+        """The tables of persons, each with one row of each person, before any step; `table.join` puts them on rows."""
+        return self._beside.as_tables(self._neighbours)
 
     @property
     def budget(self) -> Budget:
@@ -237,7 +248,7 @@ class Session:
             PlanError: not a request of this session's table, or all its numbers are public, or no spend meets the errors.
             ArgumentError: the spend is not a positive amount of the session's measure, or both are given.
         """
-        check_request(request, self._schema, self._neighbours)
+        self._check(request)
         from discreet.quotes.spend_for_errors import quote_asked
 
         given = self._charging.given(request, spend, error)
@@ -310,7 +321,7 @@ class Session:
             return [*filter(None, stored)]
         check_names(fresh)
         check_folders(fresh)
-        self._check_texts(fresh, orders)
+        check_told(fresh, orders, self._check, self._schema, self._identity.dataset)
         snapshot = snapshot_before(self._engine)
         if self._invariants is not None and self.totals is None:
             # Whatever can be refused is refused before the totals are published.
@@ -361,9 +372,12 @@ class Session:
         value, low, high = release.table.row(0)
         return RowEstimate(max(1, int(value)), int(low), int(high), release)
 
+    def _check(self, request: Plan) -> None:
+        check_request(request, self._schema, self._neighbours, self._beside.schemas)
+
     def _find_stored(self, order: Order) -> Release | None:
         """The stored release. Comparing its source with the present one would test rows for free (soundness 17)."""
-        check_request(order.request, self._schema, self._neighbours)
+        self._check(order.request)
         found = self._charging.stored(order.name)
         if found is None or not recognises(found, order.request):
             return None  # if another request has the name, the reservation refuses it
@@ -376,21 +390,6 @@ class Session:
                 f"release '{order.name}': was made with another spend; give that spend, or another name for a new release"
             )
         return give_back(release, order)
-
-    def _check_texts(self, orders: Sequence[Order], every: Sequence[Order]) -> None:
-        """Checks the words of the orders, and what is derived, against all requests of one call, which may share them."""
-        told = [one.of(order.name) for order in orders for one in texts_of(order)]
-        if not told and not any(order.derive or order.tests for order in orders):
-            return
-        from discreet.plan.worded import check_texts
-
-        requests = [order.request for order in every]
-        for request in requests:
-            check_request(request, self._schema, self._neighbours)
-        derived = [name for order in every for one in order.derive for name in one.columns()]
-        for about in told:
-            check_texts(about, self._schema, requests, derived)
-        check_derived(orders, every, self._identity.dataset)
 
     def _quote_order(self, order: Order) -> Quote:
         return self.quote(order.request, spend=order.spend, error=order.error, expect=order.expect)

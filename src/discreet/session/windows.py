@@ -111,6 +111,8 @@ class Windows:
             PlanError: rows are drawn after it: which ones depends on the rows of other windows too.
         """
         rows = request if request.persons is None else request.persons  # its steps are on the rows of the source
+        if request.persons is not None and request.persons.table:
+            return ()  # a table of persons is in all windows, whatever its columns are called
         first = rows.steps[0] if rows.steps else None
         if not isinstance(first, Where) or first.column != self.column:
             return ()

@@ -12,7 +12,7 @@ import discreet as dp
 from discreet.cli.planning import review
 from discreet.domain.columns import Category, Date, Number
 from discreet.domain.schema import Schema
-from discreet.engines import open_source
+from discreet.engines import open_source, open_sources
 from discreet.engines.absent import AbsentSource
 from discreet.engines.sources import is_absent
 from discreet.planfile import load_plan
@@ -53,7 +53,7 @@ def test_a_check_has_to_be_told_that_the_source_is_not_here(board: Path) -> None
 
 def test_a_source_that_is_here_is_not_opened_without_need(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with_source = {command[0]: done(*command) for command in QUOTES}
-    monkeypatch.setattr(session_module, "open_source", fail_unless_absent)
+    monkeypatch.setattr(session_module, "open_sources", fail_unless_absent)
     for command in (["check", "plan.toml"], *QUOTES):
         assert UNOPENED in done(*command, "--without-source").splitlines()
     assert NOTE not in "".join(with_source.values())
@@ -61,7 +61,7 @@ def test_a_source_that_is_here_is_not_opened_without_need(folder: Path, monkeypa
 
 def fail_unless_absent(source: object, *others: object) -> object:
     assert isinstance(source, AbsentSource)
-    return open_source(source, *others)  # type: ignore[arg-type]
+    return open_sources(source, *others)  # type: ignore[arg-type]
 
 
 def test_the_quotes_are_those_that_the_data_have(folder: Path) -> None:

@@ -33,7 +33,7 @@ from discreet.statistics.quantile import median
 from discreet.statistics.sums import sum_of
 from discreet.statistics.variances import std, variance
 
-__all__ = ["check_persons"]
+__all__ = ["check_persons", "sequence_of"]
 
 _ROWS = 400
 _IDS: Mapping[str, tuple[ColumnType, tuple[object, ...]]] = {
@@ -96,13 +96,12 @@ def _drawn(ids: tuple[object, ...]) -> list[tuple[object, ...]]:
         days,
         (None, 0, 1, 2, 9, 12, -1),
     )
-    places = _sequence()
+    places = sequence_of(7)
     return [tuple(values[next(places) % len(values)] for values in columns) for _ in range(_ROWS)]
 
 
-def _sequence() -> Iterator[int]:
-    """The upper bits of a linear congruential sequence (Knuth's MMIX)."""
-    state = 7
+def sequence_of(state: int) -> Iterator[int]:
+    """The upper bits of a linear congruential sequence (Knuth's MMIX) that begins with this state."""
     while True:
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
         yield state >> 40

@@ -15,6 +15,7 @@
 * `driver`: The default engine, DuckDB: its statements, and the meaning of its answers; `database` opens it
 * `folders`: A folder of Parquet files as a source: the files in it, and the values of rows that the names of its
   sub-folders give
+* `joined`: A table of rows and tables of persons beside it, put together by persons in one private database
 * `frames`: Frames in memory as Arrow streams of the declared columns
 * `keys`: Texts of a column that are kept in a table of the private database, and what is counted of them
 * `parquet`: Parquet files as a source: one file, the files that a glob matches, or a folder whose sub-folders name
@@ -35,7 +36,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ from discreet.domain.reading import CsvFormat
 from discreet.domain.schema import Schema
 from discreet.engines.base import Engine
 from discreet.engines.files import Listing
+from discreet.engines.joined import Joiner
 from discreet.engines.kind import EngineKind, Files, Given, Named, Tables, is_loaded_instance
 from discreet.engines.resources import Limits
 
@@ -119,6 +121,12 @@ def _open_folder(path: Path, limits: Limits) -> Engine:
     return open_folder(path, limits)
 
 
+def _join(engine: Engine, others: Mapping[str, Engine], limits: Limits) -> Joiner | None:
+    from discreet.engines.duckdb.joined import join_sources
+
+    return join_sources(engine, others, limits)
+
+
 def _begins(start: bytes) -> bool:
     return start[8:12] == b"DUCK"
 
@@ -145,6 +153,7 @@ _SETTINGS = "a relation follows the settings of its connection"
 ENGINE = EngineKind(
     name="duckdb",
     check_schema=_check_schema,
+    join=_join,
     given=(
         # A relation has the Arrow interface as well: it comes first.
         Given("a DuckDB relation", "the relation", _is_relation, _open_relation, _SETTINGS),

@@ -20,9 +20,9 @@ from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quote_name
 from discreet.engines.duckdb.driver import STAGED, TEXT, cells_of_parts, count_frames
 from discreet.engines.duckdb.keys import keys_of_frames
-from discreet.engines.duckdb.persons import LINES, add_persons_of_frames
+from discreet.engines.duckdb.persons import LINES, add_persons_of_frames, collect_frames
 from discreet.engines.files import Listing, listed_snapshot
-from discreet.engines.person_scans import parts_sql
+from discreet.engines.person_scans import PartReading, parts_sql
 from discreet.engines.persons import key_rows_sql
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
@@ -91,6 +91,16 @@ class _CsvEngine:
         statement = parts_sql(LINES, table, self.header, scan)
         with self._database.cursor() as cursor:
             return add_persons_of_frames(cursor, statement, STAGED, self._frames(columns), scan)
+
+    def can_collect(self) -> bool:
+        return True
+
+    def collect(self, cursor: Any, table: str, scan: PartReading) -> None:
+        named = (scan.rest.person, scan.column) if isinstance(scan, KeyScan) else (scan.person,)
+        paths = scan.rest.paths if isinstance(scan, KeyScan) else scan.paths
+        given = _with_points(STAGED, paths, self.header, self._formats[0].decimal, *named)
+        statement = parts_sql(LINES, given, self.header, scan)
+        collect_frames(cursor, statement, STAGED, self._frames(list(scan.columns)), (table, scan))
 
     def can_keep_keys(self) -> bool:
         return True

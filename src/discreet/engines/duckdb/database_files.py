@@ -23,7 +23,7 @@ from discreet.engines.duckdb.driver import cells_of, cube_of, read_header
 from discreet.engines.duckdb.keys import keys_of_statement
 from discreet.engines.duckdb.persons import add_persons_sql
 from discreet.engines.files import database_snapshot
-from discreet.engines.person_scans import answer_cube
+from discreet.engines.person_scans import PartReading, answer_cube, parts_sql
 from discreet.engines.persons import key_rows_sql
 from discreet.engines.resources import NO_LIMITS, Limits
 from discreet.engines.sql import aggregate_sql
@@ -125,6 +125,14 @@ class _DuckdbFileEngine:
             statement = add_persons_sql(DUCKDB, self.table(file, scan.columns), self.header, scan)
             return answer_cube(cursor.execute(statement).fetchnumpy(), scan)
 
+    def can_collect(self) -> bool:
+        return True
+
+    def collect(self, cursor: Any, table: str, scan: PartReading) -> None:
+        with _attached(cursor, self._path) as file:
+            statement = parts_sql(DUCKDB, self.table(file, scan.columns), self.header, scan)
+            cursor.execute(f"CREATE TEMP TABLE {table} AS {statement}")
+
     def can_keep_keys(self) -> bool:
         return True
 
@@ -185,6 +193,12 @@ class _DuckdbViewEngine:
     def add_persons(self, scan: PersonReading) -> Cube:
         return self._engine.add_persons(scan)
 
+    def can_collect(self) -> bool:
+        return True
+
+    def collect(self, cursor: Any, table: str, scan: PartReading) -> None:
+        self._engine.collect(cursor, table, scan)
+
     def can_keep_keys(self) -> bool:
         return True
 
@@ -202,15 +216,21 @@ class _DuckdbViewEngine:
 @contextmanager
 def _attach(database: Database, path: Path) -> Iterator[tuple[Any, str]]:
     """A cursor, and the name that the file has while it is attached."""
-    literal, file = "'" + str(path).replace("'", "''") + "'", f"discreet_{uuid4().hex}"
-    with database.cursor() as cursor:
-        cursor.execute(f"ATTACH {literal} AS {file} (TYPE duckdb, READ_ONLY)")
-        try:
+    try:
+        with database.cursor() as cursor, _attached(cursor, path) as file:
             yield cursor, file
-        except BaseException:
-            database.retire()  # and with it the file
-            raise
-        cursor.execute(f"DETACH {file}")
+    except BaseException:
+        database.retire()  # and with it the file
+        raise
+
+
+@contextmanager
+def _attached(cursor: Any, path: Path) -> Iterator[str]:
+    """The name that the file has on a cursor; it stays attached where anything fails, until its database is gone."""
+    literal, file = "'" + str(path).replace("'", "''") + "'", f"discreet_{uuid4().hex}"
+    cursor.execute(f"ATTACH {literal} AS {file} (TYPE duckdb, READ_ONLY)")
+    yield file
+    cursor.execute(f"DETACH {file}")
 
 
 def _place(cursor: Any, file: str, path: Path, table: str) -> _Place:

@@ -35,7 +35,7 @@ from discreet.engines.duckdb.frames import ArrowOnly, is_lazy, keep_declared, la
 from discreet.engines.duckdb.keys import keys_of_statement
 from discreet.engines.duckdb.persons import add_persons_sql
 from discreet.engines.keys import unpack, words_of
-from discreet.engines.person_scans import answer_cube
+from discreet.engines.person_scans import PartReading, answer_cube, parts_sql
 from discreet.engines.persons import key_rows_sql
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
@@ -195,6 +195,14 @@ class _FrameEngine:
         with _hiding_errors(), self._database.cursor() as cursor:
             cursor.register(STAGED, self._frame)
             return answer_cube(cursor.execute(statement).fetchnumpy(), scan)
+
+    def can_collect(self) -> bool:
+        return True
+
+    def collect(self, cursor: Any, table: str, scan: PartReading) -> None:
+        cursor.register(STAGED, self._frame)
+        cursor.execute(f"CREATE TEMP TABLE {table} AS {parts_sql(DUCKDB, STAGED, self.header, scan)}")
+        cursor.unregister(STAGED)
 
     def can_keep_keys(self) -> bool:
         return True

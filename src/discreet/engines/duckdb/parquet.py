@@ -26,7 +26,7 @@ from discreet.engines.duckdb.parquet_days import days_of, millisecond_columns
 from discreet.engines.duckdb.partitions import file_axis, with_partitions
 from discreet.engines.duckdb.persons import add_persons_sql
 from discreet.engines.files import Listing, file_snapshot, listed_snapshot
-from discreet.engines.person_scans import answer_cube
+from discreet.engines.person_scans import PartReading, answer_cube, parts_sql
 from discreet.engines.persons import key_rows_sql
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
@@ -122,6 +122,13 @@ class _ParquetEngine:
             statement = add_persons_sql(PARQUET, table, self.header, scan)
             return answer_cube(cursor.execute(statement).fetchnumpy(), scan)
 
+    def can_collect(self) -> bool:
+        return self.can_add_persons()
+
+    def collect(self, cursor: Any, table: str, scan: PartReading) -> None:
+        with self._days(cursor, list(scan.columns)) as read:
+            cursor.execute(f"CREATE TEMP TABLE {table} AS {parts_sql(PARQUET, read, self.header, scan)}")
+
     def can_keep_keys(self) -> bool:
         return self.can_add_persons()
 
@@ -150,11 +157,18 @@ class _ParquetEngine:
     @contextmanager
     def _reading(self, wanted: Sequence[str]) -> Iterator[tuple[Any, str]]:
         """A cursor, and the table of these columns for it: milliseconds are read apart, as days."""
+        with self._database.cursor() as cursor, self._days(cursor, wanted) as table:
+            yield cursor, table
+
+    @contextmanager
+    def _days(self, cursor: Any, wanted: Sequence[str]) -> Iterator[str]:
+        """The table of these columns for a cursor."""
         apart = [name for name in wanted if self._header.get(name) is _MILLISECONDS]
-        with self._database.cursor() as cursor:
-            if apart:
-                cursor.register(_DAYS, days_of(self._paths, apart))
-            yield cursor, self._table(wanted, apart)
+        if apart:
+            cursor.register(_DAYS, days_of(self._paths, apart))
+        yield self._table(wanted, apart)
+        if apart:
+            cursor.unregister(_DAYS)
 
     def _table(self, wanted: Sequence[str], apart: Sequence[str]) -> str:
         if not apart:

@@ -12,9 +12,16 @@ from discreet.engines.base import ColumnType, Header, PersonReading
 from discreet.engines.dialect import Dialect
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.duckdb.frames import ArrowOnly
-from discreet.engines.person_scans import added_parts_sql, answer_cube, answer_sql, empty_parts_sql, parts_sql
+from discreet.engines.person_scans import (
+    PartReading,
+    added_parts_sql,
+    answer_cube,
+    answer_sql,
+    empty_parts_sql,
+    parts_sql,
+)
 
-__all__ = ["LINES", "add_persons_of_frames", "add_persons_sql"]
+__all__ = ["LINES", "add_persons_of_frames", "add_persons_sql", "collect_frames"]
 
 _PARTS = "discreet_parts"
 _UNKNOWN = "\ufffd"
@@ -59,7 +66,16 @@ def add_persons_of_frames(cursor: Any, statement: str, staged: str, frames: Iter
         cursor.execute(f"DROP TABLE IF EXISTS {table}")
 
 
-def _collect(cursor: Any, statement: str, staged: str, frames: Iterable[Any], into: tuple[str, PersonReading]) -> None:
+def collect_frames(cursor: Any, statement: str, staged: str, frames: Iterable[Any], into: tuple[str, PartReading]) -> None:
+    """A new temporary table of the given name has the parts of persons of all frames, each once, for the given reading."""
+    table, scan = into
+    some = f"{table}_some"
+    _collect(cursor, statement, staged, frames, (some, scan))
+    cursor.execute(f"CREATE TEMP TABLE {table} AS {added_parts_sql(LINES, some, scan)}")
+    cursor.execute(f"DROP TABLE {some}")
+
+
+def _collect(cursor: Any, statement: str, staged: str, frames: Iterable[Any], into: tuple[str, PartReading]) -> None:
     """The rows of each person and cell, in the parts in which they come, go into a table."""
     (table, scan), made = into, False
     for frame in frames:

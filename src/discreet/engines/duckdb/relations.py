@@ -11,20 +11,23 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 import duckdb
 import numpy as np
 
 from discreet.cube.cube import Cube
+from discreet.cube.keys import KeyScan
+from discreet.cube.tables import PersonCodes
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import CubeRequest, Engine, Header, PersonReading, columns_of, unreadable
 from discreet.engines.duckdb.chosen import table_of
 from discreet.engines.duckdb.dialect import DUCKDB, quote_name
-from discreet.engines.duckdb.driver import Answer, cube_of, read_header
+from discreet.engines.duckdb.driver import STAGED, Answer, cube_of, read_header
+from discreet.engines.duckdb.frames import ArrowOnly
 from discreet.engines.duckdb.persons import add_persons_sql
-from discreet.engines.person_scans import answer_cube
+from discreet.engines.person_scans import PartReading, answer_cube, parts_sql
 from discreet.engines.sql import aggregate_sql, answer_names
 from discreet.errors import InternalError, SourceError
 from discreet.exact.processes import check_process, this_process
@@ -33,6 +36,9 @@ if TYPE_CHECKING:
     from discreet.engines.rowwise import Rowwise
 
 __all__ = ["open_relation"]
+
+
+_Taken = TypeVar("_Taken")
 
 
 class _Turns:
@@ -133,6 +139,30 @@ class _RelationEngine:
             answer = _answer(self._relation, lambda name: add_persons_sql(DUCKDB, name, self.header, scan))
         return answer_cube({name: np.ma.getdata(values) for name, values in answer.items()}, scan)
 
+    def can_collect(self) -> bool:
+        return True
+
+    def collect(self, cursor: Any, table: str, scan: PartReading) -> None:
+        """The parts leave the connection of the relation as a frame in memory, which has no 128-bit integers."""
+        with _reading():
+            frame = _taken(self._relation, lambda name: self._parts(name, scan), _frame)
+        wide = self._wide(scan)
+        read = ", ".join(f"CAST({name} AS HUGEINT) AS {name}" for name in wide)
+        cursor.register(STAGED, ArrowOnly(frame))
+        cursor.execute(f"CREATE TEMP TABLE {table} AS SELECT *{f' REPLACE ({read})' if wide else ''} FROM {STAGED}")
+        cursor.unregister(STAGED)
+
+    def _parts(self, name: str, scan: PartReading) -> str:
+        parts, wide = parts_sql(DUCKDB, name, self.header, scan), self._wide(scan)
+        return f"SELECT * REPLACE ({', '.join(wide.values())}) FROM ({parts})" if wide else parts
+
+    def _wide(self, scan: PartReading) -> dict[str, str]:
+        """The columns of the parts that may need more than 64 bits, as texts: an id of this type, and sums."""
+        rest = scan.rest if isinstance(scan, KeyScan) else scan
+        sums = [] if isinstance(rest, PersonCodes) else [f"s{j}" for j in range(len(rest.values))]
+        names = [*(["p"] if self.header[rest.person].shown == "HUGEINT" else []), *sums]
+        return {name: f"CAST({name} AS VARCHAR) AS {name}" for name in names}
+
     def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
         """One statement reads the columns once and answers all scans; the connection spills what is too large for memory."""
         with _reading():
@@ -193,19 +223,38 @@ def _reading() -> Iterator[None]:
         raise unreadable() from None
 
 
+def _numbers(answer: duckdb.DuckDBPyRelation) -> Answer:
+    found: Answer = answer.fetchnumpy()
+    return found
+
+
+def _frame(answer: duckdb.DuckDBPyRelation) -> Any:
+    import polars as pl
+
+    try:
+        return pl.DataFrame(ArrowOnly(answer))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):  # of an error of the driver
+        raise unreadable() from None
+
+
 def _answer(relation: duckdb.DuckDBPyRelation, statement: Callable[[str], str]) -> Answer:
     """The answer to the statement about a relation of this name, which nothing else on the connection has."""
+    return _taken(relation, statement, _numbers)
+
+
+def _taken(
+    relation: duckdb.DuckDBPyRelation, statement: Callable[[str], str], take: Callable[[duckdb.DuckDBPyRelation], _Taken]
+) -> _Taken:
     name = f"discreet_{uuid4().hex}"
     for patience in _PATIENCES:
         with suppress(duckdb.ResourceInUseException):  # its owner's own thread has it, for a moment
-            return _ask(relation, name, statement(name))
+            return take(_ask(relation, name, statement(name)))
         time.sleep(patience)
-    return _ask(relation, name, statement(name))
+    return take(_ask(relation, name, statement(name)))
 
 
-def _ask(relation: duckdb.DuckDBPyRelation, name: str, statement: str) -> Answer:
+def _ask(relation: duckdb.DuckDBPyRelation, name: str, statement: str) -> duckdb.DuckDBPyRelation:
     answer = relation.query(name, statement)
     if answer is None:
         raise InternalError("a query gave no result")
-    found: Answer = answer.fetchnumpy()
-    return found
+    return answer

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.cube import Cube, compact, sum_dtype
+from discreet.cube.tables import PersonCodes
 from discreet.cube.value_paths import CategoryPath, KeyAxis, Moment
 from discreet.engines.base import (
     ColumnType,
@@ -40,13 +41,13 @@ from discreet.engines.person_scans import answer_cube
 from discreet.engines.spark import PREFIX
 from discreet.engines.spark.dialect import LIMB_BITS, SPARK, TIMESTAMP_NTZ, few_spellings, limbs
 from discreet.engines.spark.files import FrameFiles, check_names, files_of_path, files_of_table
-from discreet.engines.spark.persons import person_answer, under_places
+from discreet.engines.spark.persons import person_answer, person_parts, under_places
 from discreet.engines.spill import new_spill_folder, remove_spill_folder
 from discreet.engines.sql import aggregate_sql, answer_names
 from discreet.errors import SourceError
 from discreet.exact.processes import check_process, this_process
 
-__all__ = ["SparkEngine", "open_spark_frame", "open_spark_text"]
+__all__ = ["SparkEngine", "constant_errors", "open_spark_frame", "open_spark_text"]
 
 _JAVA = 17
 _FETCHED = 50_000
@@ -118,7 +119,7 @@ class SparkEngine:
         if self._files is not None:
             yield from (self.aggregate(axes, moments) for axes, moments in scans)
             return
-        with _constant():
+        with constant_errors():
             kept = self._place(scans).localCheckpoint(eager=True)
         yield from [self._count(kept, axes, moments) for axes, moments in scans]
 
@@ -128,11 +129,21 @@ class SparkEngine:
 
     def add_persons(self, scan: PersonReading) -> Cube:
         """The totals over persons, or one row of each, from one reading of the frame."""
+        parts = self.person_parts(scan)
+        with constant_errors():
+            return answer_cube(person_answer(self.session, parts, scan), scan)
+
+    @property
+    def session(self) -> Any:
+        """The session of the frame."""
+        return self._frame.sparkSession
+
+    def person_parts(self, scan: PersonReading | PersonCodes) -> Any:
+        """The parts of persons, from one reading of the frame; the executors keep them."""
         placed = self._columns(scan.columns)
         header = {self._places[name]: self._header[name] for name in scan.columns}
-        with _constant():
-            answer = person_answer(self._frame.sparkSession, placed, header, under_places(scan, self._places))
-        return answer_cube(answer, scan)
+        with constant_errors():
+            return person_parts(self.session, placed, header, under_places(scan, self._places))
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
         """The cells of these columns, a part of a column at a time."""
@@ -140,7 +151,7 @@ class SparkEngine:
             at, kind = self._places[name], self._header[name].kind
             cell = at if kind in {"integer", "decimal", "float", "boolean"} else f"CAST({at} AS STRING)"
             cell = f"CAST(CAST({at} AS DATE) AS STRING)" if kind in {"date", "timestamp"} else cell
-            with _constant():
+            with constant_errors():
                 counted = self._frame.toDF(*self._all).selectExpr(f"{cell} AS cell").groupBy("cell").count()
                 rows = counted.toLocalIterator()
                 while some := [(row[0], row[1]) for row in islice(rows, _FETCHED)]:
@@ -158,7 +169,7 @@ class SparkEngine:
         wanted = [(self._places[name], self._header[name]) for name in names]
         # Texts leave their collation behind, and columns of nothing but nulls become texts.
         columns = [f"CAST({at} AS STRING) AS {at}" if kind.kind == "text" else at for at, kind in wanted]
-        with _constant():
+        with constant_errors():
             return self._frame.toDF(*self._all).selectExpr(*(columns or ["1"]))
 
     def _count(self, placed: Any, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
@@ -166,13 +177,13 @@ class SparkEngine:
         by_place = [replace(axis, path=replace(axis.path, name=self._places[axis.name])) for axis in axes]
         summed = [replace(moment, path=replace(moment.path, name=self._places[moment.name])) for moment in moments]
         statement = _merge_groups(aggregate_sql(SPARK, _TABLE, header, by_place, summed), by_place, summed)
-        with _constant():
+        with constant_errors():
             answer = self._frame.sparkSession.sql(statement, discreet_source=placed).toArrow()
         return _cube(answer, axes, moments)
 
 
 @contextmanager
-def _constant() -> Iterator[None]:
+def constant_errors() -> Iterator[None]:
     """Every error of the driver, its gateway or its network may quote values: it becomes the constant error."""
     try:
         yield

@@ -6,7 +6,7 @@ the frame would give if it was read again. If some are lost the release fails. N
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,20 +14,25 @@ from numpy.typing import NDArray
 
 from discreet.cube.person_rows import PersonRows
 from discreet.cube.persons import PersonKey, PersonScan, PersonValue
+from discreet.cube.tables import PersonCodes
 from discreet.cube.value_paths import KeyAxis
 from discreet.engines.base import Header, PersonReading
+from discreet.engines.joined_parts import joined_parts_sql
 from discreet.engines.person_scans import answer_sql, parts_sql
 from discreet.engines.spark.dialect import SPARK
 from discreet.errors import unreachable
 
-__all__ = ["person_answer", "under_places"]
+__all__ = ["joined_parts", "person_answer", "person_parts", "under_places"]
 
 _ROWS, _PARTS = "{discreet_source}", "discreet_parts"
 
 
-def under_places(scan: PersonReading, places: Mapping[str, str]) -> PersonReading:
+def under_places(scan: PersonReading | PersonCodes, places: Mapping[str, str]) -> PersonReading | PersonCodes:
     """The scan with each column called as in `places`."""
     match scan:
+        case PersonCodes():
+            paths = tuple(replace(path, name=places[path.name]) for path in scan.paths)
+            return replace(scan, person=places[scan.person], paths=paths)
         case PersonScan():
             return replace(
                 scan,
@@ -61,8 +66,8 @@ def _value(value: PersonValue, places: Mapping[str, str]) -> PersonValue:
     return replace(value, path=replace(value.path, name=places[value.path.name]))
 
 
-def person_answer(session: Any, rows: Any, header: Header, scan: PersonReading) -> dict[str, NDArray[Any]]:
-    """The columns that `answer_cube` reads, from the rows of a frame.
+def person_parts(session: Any, rows: Any, header: Header, scan: PersonReading | PersonCodes) -> Any:
+    """The parts of persons, which the executors keep, from the rows of a frame.
 
     Args:
         session: the session of the frame.
@@ -70,7 +75,21 @@ def person_answer(session: Any, rows: Any, header: Header, scan: PersonReading) 
         header: the types of its columns.
         scan: over the names of these columns.
     """
-    parts = session.sql(parts_sql(SPARK, _ROWS, header, scan), discreet_source=rows).localCheckpoint(eager=True)
+    return session.sql(parts_sql(SPARK, _ROWS, header, scan), discreet_source=rows).localCheckpoint(eager=True)
+
+
+def joined_parts(session: Any, own: Any, codes: Sequence[Any], scan: PersonReading) -> Any:
+    """The parts of the whole reading, which the executors keep, from the parts of each table."""
+    names = [f"codes{place}" for place in range(len(codes))]
+    tables = [f"{name} AS (SELECT * FROM {{{name}_given}})" for name in names]
+    joined = joined_parts_sql(SPARK, "rows_parts", names, scan)
+    statement = f"WITH rows_parts AS (SELECT * FROM {{own}}), {', '.join(tables)} {joined}"
+    given = {f"{name}_given": one for name, one in zip(names, codes, strict=True)}
+    return session.sql(statement, own=own, **given).localCheckpoint(eager=True)
+
+
+def person_answer(session: Any, parts: Any, scan: PersonReading) -> dict[str, NDArray[Any]]:
+    """The columns that `answer_cube` reads, from the parts of persons."""
     # A statement finds a frame by one name only, and the parts are named more than once.
     statement = f"WITH {_PARTS} AS (SELECT * FROM {{parts}}) SELECT * FROM ({answer_sql(SPARK, _PARTS, scan)}) AS totals"
     answer = session.sql(statement, parts=parts).toArrow()

@@ -29,10 +29,9 @@ from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quote_name
 from discreet.engines.duckdb.driver import STAGED, cells_of_parts, count_scans
 from discreet.engines.duckdb.keys import keys_of_frames
-from discreet.engines.duckdb.persons import add_persons_of_frames
+from discreet.engines.duckdb.persons import add_persons_of_frames, collect_frames
 from discreet.engines.files import database_snapshot
-from discreet.engines.person_scans import parts_sql
-from discreet.engines.persons import key_rows_sql
+from discreet.engines.person_scans import PartReading, parts_sql
 from discreet.engines.resources import Limits
 from discreet.engines.sql import PARTS, aggregate_sql, part_name, parts_of
 from discreet.engines.texts import KeyTable
@@ -147,11 +146,28 @@ class _SqliteEngine:
     def add_persons(self, scan: PersonReading) -> Cube:
         """The totals over persons, added up in the private database."""
         ids = part_name(scan.person, _ID)
-        statement = parts_sql(DUCKDB, STAGED, {**self._header, ids: _IDS}, replace(scan, person=ids))
+        statement = parts_sql(DUCKDB, STAGED, {**self._header, ids: _IDS}, _staged(scan, ids))
         try:
             with _open(self._path) as connection, self._database.cursor() as cursor:
                 frames = self._frames(connection, [ids, *_parts_for(scan.paths)])
                 return add_persons_of_frames(cursor, statement, STAGED, frames, scan)
+        except sqlite3.Error:
+            raise unreadable() from None
+
+    def can_collect(self) -> bool:
+        """True of a table as it is."""
+        return self._chosen is None
+
+    def collect(self, cursor: Any, table: str, scan: PartReading) -> None:
+        """The parts of persons, counted in the database of the cursor."""
+        rest = scan.rest if isinstance(scan, KeyScan) else scan
+        ids = part_name(rest.person, _ID)
+        staged, texts = _staged(scan, ids), [part_name(scan.column, "text")] if isinstance(scan, KeyScan) else []
+        statement = parts_sql(DUCKDB, STAGED, {**self._header, ids: _IDS}, staged)
+        try:
+            with _open(self._path) as connection:
+                frames = self._frames(connection, [ids, *texts, *_parts_for(rest.paths)])
+                collect_frames(cursor, statement, STAGED, frames, (table, scan))
         except sqlite3.Error:
             raise unreadable() from None
 
@@ -163,8 +179,7 @@ class _SqliteEngine:
     def open_keys(self, scan: KeyScan) -> Iterator[KeyTable]:
         """The texts of the cells that are texts, kept in the private database."""
         ids, texts = part_name(scan.rest.person, _ID), part_name(scan.column, "text")
-        staged = replace(scan, column=texts, rest=replace(scan.rest, person=ids))
-        statement = key_rows_sql(DUCKDB, STAGED, {**self._header, ids: _IDS}, staged)
+        statement = parts_sql(DUCKDB, STAGED, {**self._header, ids: _IDS}, _staged(scan, ids))
         try:
             with _open(self._path) as connection, self._database.cursor() as cursor:
                 frames = self._frames(connection, [ids, texts, *_parts_for(scan.rest.paths)])
@@ -235,6 +250,13 @@ def _frame(rows: Sequence[Sequence[object]], wanted: Mapping[str, Iterable[str]]
             own = [cell if type(cell) is kind else None for cell in cells]
             series.append(pl.Series(part_name(name, part), own, dtype=dtype))
     return pl.DataFrame(series)
+
+
+def _staged(scan: PartReading, ids: str) -> PartReading:
+    """The scan over the staged columns: its identifier has this name, and texts that are kept are those among the cells."""
+    if isinstance(scan, KeyScan):
+        return replace(scan, column=part_name(scan.column, "text"), rest=replace(scan.rest, person=ids))
+    return replace(scan, person=ids)
 
 
 def _parts_for(paths: Sequence[ValuePath]) -> list[str]:

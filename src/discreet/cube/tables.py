@@ -1,0 +1,35 @@
+"""A reading of a table of persons of which one row is made of each: the code of each column, where all its rows agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discreet.cube.value_paths import Path
+
+__all__ = ["Beside", "PersonCodes"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PersonCodes:
+    """One reading of a table of persons: of each person the code of each column, where all rows with a value have the same.
+
+    Args:
+        person: the identifier. A row that is null in it is of nobody.
+        paths: how each column is read, before any step; null has the code NULL.
+    """
+
+    person: str
+    paths: tuple[Path, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the source that are read, the identifier first."""
+        return tuple(dict.fromkeys([self.person, *(path.name for path in self.paths)]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Beside:
+    """A table of persons whose codes stand on the rows of the same person; null on rows of persons that it does not have."""
+
+    table: str
+    codes: PersonCodes

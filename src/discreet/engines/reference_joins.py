@@ -1,0 +1,114 @@
+"""The meaning of tables of persons beside a table of rows: plain Python, row by row. Every engine must equal it.
+
+First the rows of each person in a table of persons become one row: of each column the code that all rows with one have, else
+null. Then each row of the first table gets the codes of its person. Only then does anything else happen to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Protocol
+
+from discreet.cube.cube import Cube
+from discreet.cube.joins import JoinedScan, beside_of, rest_of
+from discreet.cube.keys import KeyScan
+from discreet.cube.persons import PersonScan
+from discreet.cube.tables import PersonCodes
+from discreet.cube.value_paths import CategoryPath, KeyAxis, NumberPath
+from discreet.domain.codes import NULL
+from discreet.engines.base import PersonReading
+from discreet.engines.reference_keys import ReferenceKeys
+from discreet.engines.reference_persons import Code, Label, add_persons, identity, make_rows
+from discreet.engines.texts import KeyTable
+
+__all__ = ["ReferenceJoiner", "agreed_codes"]
+
+
+class Reading(Protocol):
+    """Rows of Python values, and what their cells mean."""
+
+    def named_rows(self) -> Iterator[Mapping[str, object]]:
+        """The rows, each a value by the name of its column."""
+
+    def label(self, axis: KeyAxis, value: object) -> int:
+        """The label of a value of these rows."""
+
+    def code(self, path: NumberPath, value: object) -> int | None:
+        """The code of a number or date of these rows; None for null."""
+
+
+class ReferenceJoiner:
+    """Rows of Python values with the codes of their persons."""
+
+    def __init__(self, engine: Reading, others: Mapping[str, Reading]) -> None:
+        self._engine, self._others = engine, dict(others)
+
+    def add_persons(self, scan: PersonReading) -> Cube:
+        """The totals over persons, or one row of each, row by row."""
+        read: Any = add_persons if isinstance(scan, PersonScan) else make_rows
+        found: Cube = read(scan, self._rows(scan), *self._meaning())
+        return found
+
+    def can_keep_keys(self) -> bool:
+        """True."""
+        return True
+
+    def open_keys(self, scan: KeyScan) -> AbstractContextManager[KeyTable]:
+        """The texts of the rows, row by row."""
+        return nullcontext(ReferenceKeys(scan, self._rows(scan), *self._meaning()))
+
+    def close(self) -> None:
+        """Does nothing: nothing was opened."""
+
+    def _rows(self, scan: JoinedScan) -> Iterator[Mapping[str, object]]:
+        """The rows of the first table, each with the codes of its person in the place of values."""
+        codes = {one.table: agreed_codes(self._others[one.table], one.codes) for one in beside_of(scan)}
+        for row in self._engine.named_rows():
+            person = identity(row[rest_of(scan).person])
+            own: dict[str, object] = {}
+            for one in beside_of(scan):
+                names = [path.called or path.name for path in one.codes.paths]
+                found = codes[one.table].get(person, [None] * len(names))
+                own |= zip(names, found, strict=True)
+            yield {**row, **own}
+
+    def _meaning(self) -> tuple[Label, Code]:
+        """The labels and codes of cells: of values in the first table, of codes in the others."""
+        own_label, own_code = self._engine.label, self._engine.code
+
+        def label(axis: KeyAxis, value: Any) -> int:
+            return label_of_code(axis, value) if axis.path.table else own_label(axis, value)
+
+        def code(path: NumberPath, value: Any) -> int | None:
+            return code_within(path, value) if path.table else own_code(path, value)
+
+        return label, code
+
+
+def agreed_codes(engine: Reading, scan: PersonCodes) -> dict[object, list[int | None]]:
+    """For each person the code of each column, where all rows with a value have the same; a null id is nobody."""
+    found: dict[object, list[set[int]]] = {}
+    for row in engine.named_rows():
+        person = identity(row[scan.person])
+        if person is not None:
+            own = found.setdefault(person, [set() for _ in scan.paths])
+            for codes, path in zip(own, scan.paths, strict=True):
+                codes.update({engine.label(KeyAxis(path), row[path.name])} - {NULL})
+    return {person: [one.pop() if len(one) == 1 else None for one in own] for person, own in found.items()}
+
+
+def label_of_code(axis: KeyAxis, code: int | None) -> int:
+    """The label of a code of the column, or of null."""
+    path = axis.path
+    if code is None:
+        return path.null_target
+    if isinstance(path, CategoryPath):
+        return path.targets[code]
+    target = min(max(code, path.low), path.high)
+    return target if axis.cuts is None else sum(cut <= target for cut in axis.cuts)
+
+
+def code_within(path: NumberPath, code: int | None) -> int | None:
+    """The code of a number after the clamps on it."""
+    return None if code is None else min(max(code, path.low), path.high)
