@@ -11,10 +11,11 @@ from discreet.exact.figures import plural
 from discreet.exact.numbers import text
 from discreet.ledger.amounts import least, minus, plus
 from discreet.ledger.windows import WindowedAccount
+from discreet.pages.planner.document import Limit
 from discreet.planfile.read import PlanFile
 from discreet.privacy.amounts import amount_text, budget_down
 
-__all__ = ["above_facts", "above_json", "after_lines"]
+__all__ = ["above_facts", "above_json", "after_lines", "limits_of"]
 
 Amounts = tuple[Fraction, ...]
 
@@ -87,6 +88,28 @@ def above_json(plan: PlanFile, now: Standing) -> dict[str, Any]:
         windows = now.windows
         found["windows"] = {name: [text(value) for value in windows.left((name,))] for name in windows.starts}
     return found
+
+
+def limits_of(plan: PlanFile, now: Standing) -> tuple[Limit, ...]:
+    """The budgets beside that of the data set that the releases of a plan are charged to, for the planner."""
+    names = [order.name for order in plan.orders]
+    found = []
+    if now.population is not None:
+        every = tuple(range(len(names)))
+        found.append(Limit("population", f"'{now.population.terms.name}'", now.population.left, every))
+    if now.windows is None:
+        return tuple(found)
+    read = [now.reads.get(name, ()) for name in names]
+    touched = {window for windows in read for window in windows}
+    for window in now.windows.starts:
+        if window in touched:
+            reading = tuple(place for place, windows in enumerate(read) if not windows or window in windows)
+            found.append(Limit("window", window, now.windows.left((window,)), reading))
+    others = [window for window in now.windows.starts if window not in touched]
+    all_rows = tuple(place for place, windows in enumerate(read) if not windows)
+    if others and all_rows:
+        found.append(Limit("others", "", least([now.windows.left((window,)) for window in others]), all_rows))
+    return tuple(found)
 
 
 def _sum(like: Amounts, amounts: list[Amounts]) -> Amounts:

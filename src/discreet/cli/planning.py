@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from discreet.approvals.files import approvals_folder
-from discreet.cli.above import above_facts, above_json, after_lines
+from discreet.cli.above import above_facts, above_json, after_lines, limits_of
 from discreet.cli.approval_notes import approval_notes
 from discreet.cli.assuming import Assumptions, with_whole_errors
 from discreet.cli.describing import declaration_lines, derived_facts, derived_lines, note_lines, release_facts, release_lines
@@ -264,7 +264,8 @@ def planner_page(
     seen = review(plan, without_source=without_source)
     with seen.session() as session:
         quotes, now = _quotes(seen.plan, session)
-    chosen = planned_file(plan, quotes, remaining=now.remaining, frozen=now.declared)
+    limits = limits_of(plan, now)
+    chosen = planned_file(plan, quotes, remaining=now.remaining, frozen=now.declared, limits=limits)
     releases = [Planned(name, quote, name in now.given_back) for name, quote in quotes.items()]
     written = write_planner(chosen, releases, out, language=language)
     lines = [f"{written} was written: open it in a browser. No row was read, and nothing was spent."]

@@ -15,12 +15,13 @@ here. Its script is in three files: `formulas.js` looks up and adds, `chart.js` 
   sliders
 """
 
-from discreet.pages.planner.document import Planned, Scene, planner_document
+from discreet.pages.planner.document import Limit, Planned, Scene, planner_document
 from discreet.pages.planner.page import render_planner, write_planner
 from discreet.pages.planner.scenes import planned_file
 from discreet.pages.planner.single import quote_html
 
 __all__ = [
+    "Limit",
     "Planned",
     "Scene",
     "planned_file",

@@ -170,6 +170,10 @@ function showCost(outcomes) {
   const epsilon = epsilonOfCharge(plan, asked);
   tell("[data-epsilon]", plan.epsilons && epsilon > 0 ? ` · ${atDelta(epsilon)}` : "");
   tell("[data-over]", plan.kind === "python" || ok ? "" : say(plan.frozen ? "over_rest" : "over"));
+  limits(plan, outcomes).forEach((one, k) => {
+    tell(`[data-limit="${k}"]`, `${value(one.asked)} ${say("of_rest", {budget: value(one.left)})}`);
+    tell(`[data-limit-over="${k}"]`, fits(one.asked, one.left) ? "" : say("over_rest"));
+  });
   tell("[data-large]", epsilon > 10 ? say("large") : "");
   every("meter").forEach(meter => {
     meter.value = ok ? Math.min(1, Math.max(...asked.map((part, k) => double(part) / double(available[k]) || 0))) : 1;

@@ -22,7 +22,7 @@ from discreet.privacy.coordinates import amount_of, parameters
 from discreet.privacy.measures import find_budget
 from discreet.totals.words import comparison_words
 
-__all__ = ["Chosen", "Planned", "Scene", "Written", "planner_document"]
+__all__ = ["Chosen", "Limit", "Planned", "Scene", "Written", "planner_document"]
 
 _APART = 0.01
 """The relative distance of the amounts at which ε is known; half of it for amounts that grow with squares."""
@@ -31,6 +31,23 @@ _MORE = 10
 
 Written = str | dict[str, Any]
 """A piece of the text that the page writes: a fixed text, or a slot that depends on the controls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A budget beside the one of the data set, which some of the releases are charged to as well.
+
+    Args:
+        kind: "population", "window", or "others" for each window that no release names.
+        name: of the population or window; empty for the others.
+        left: what it has left, in additive coordinates; of several windows the least.
+        releases: the places of the releases that are charged to it.
+    """
+
+    kind: str
+    name: str
+    left: tuple[Fraction, ...]
+    releases: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +66,7 @@ class Chosen:
         kind: "toml" or "python": what `written` is.
         written: the plan as text.
         file: what a written plan is called.
+        limits: further budgets that the releases are charged to.
     """
 
     dataset: str
@@ -62,6 +80,7 @@ class Chosen:
     kind: str
     written: tuple[Written, ...]
     file: str = "plan.toml"
+    limits: tuple[Limit, ...] = ()
 
 
 def planner_document(chosen: Chosen, planned: Sequence[Planned]) -> dict[str, Any]:
@@ -92,7 +111,13 @@ def planner_document(chosen: Chosen, planned: Sequence[Planned]) -> dict[str, An
         "written": list(chosen.written),
         "file": chosen.file,
         **({"whole": wholes} if any(wholes) else {}),
+        **({"limits": [_limit(one) for one in chosen.limits]} if chosen.limits else {}),
     }
+
+
+def _limit(limit: Limit) -> dict[str, Any]:
+    left = [text(value) for value in limit.left]
+    return {"kind": limit.kind, "name": limit.name, "left": left, "releases": list(limit.releases)}
 
 
 def _scene(scene: Scene) -> dict[str, Any]:

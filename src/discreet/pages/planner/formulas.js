@@ -165,10 +165,10 @@ function stopOf(resize, what, chosen) {
 }
 
 /* The charge of all releases that are not stored yet, in the coordinates that the ledger adds: (ε), (ε, δ), (ρ) or (μ²). */
-function charge(plan, outcomes) {
+function charge(plan, outcomes, places = null) {
   const total = plan.remaining.map(() => [0n, 1n]);
   outcomes.forEach(({spend, delta}, place) => {
-    if (plan.releases[place].stored) return;
+    if (plan.releases[place].stored || (places && !places.includes(place))) return;
     const parts = plan.measure === "gdp" ? [times(spend, spend)] : delta ? [spend, delta] : [spend];
     parts.forEach((part, k) => { total[k] = lowest(plus(total[k], part)); });
   });
@@ -182,6 +182,9 @@ function left(plan, state) {
   return plan.budget_delta === null ? [budget] : [budget, read(plan.budget_delta)];
 }
 
+/* The budgets beside the one of the data set: what its releases are charged to each, and what each has left. */
+const limits = (plan, outcomes) => (plan.limits || []).map(one => ({asked: charge(plan, outcomes, one.releases), left: one.left.map(read)}));
+
 const fits = (asked, available) => asked.every((part, k) => compare(part, available[k]) <= 0);
 
 /* Every spend times the factor, except the spends of stored releases: as texts. */
@@ -192,9 +195,10 @@ function byFactor(plan, spends, factor) {
 /* The spends times the one factor with which they take all that is left; four digits of each, rounded down. Null for no spends. */
 function shareOut(plan, state) {
   const spends = state.releases.map(one => one.spend), open = plan.releases.some(one => !one.stored);
-  const asked = charge(plan, plan.releases.map((_, place) => outcome(plan, state, place))), available = left(plan, state);
-  if (!open || !asked.every(part => part[0]) || !available.every(part => part[0])) return null;
-  const parts = asked.map((part, k) => over(available[k], part));
+  const outcomes = plan.releases.map((_, place) => outcome(plan, state, place));
+  const budgets = [{asked: charge(plan, outcomes), left: left(plan, state)}, ...limits(plan, outcomes)].filter((one, k) => !k || one.asked.every(part => part[0]));
+  if (!open || !budgets.every(one => one.asked.every(part => part[0]) && one.left.every(part => part[0]))) return null;
+  const parts = budgets.flatMap(one => one.asked.map((part, k) => over(one.left[k], part)));
   const least = parts.reduce((a, b) => compare(a, b) <= 0 ? a : b);
   const factor = plan.measure === "gdp" ? rootDown(least) : least;
   return byFactor(plan, spends, factor).map((spend, place) => plan.releases[place].stored ? spend : written(downTo(read(spend), 4)));

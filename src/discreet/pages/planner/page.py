@@ -14,7 +14,7 @@ from typing import Any
 
 from discreet.exact.figures import name
 from discreet.exact.numbers import decimal_up, exact
-from discreet.pages.planner.document import Chosen, Planned, planner_document
+from discreet.pages.planner.document import Chosen, Limit, Planned, planner_document
 from discreet.pages.report.files import template, write_page
 from discreet.pages.report.words import title_words
 from discreet.pages.words import Words, words_in
@@ -110,6 +110,7 @@ def _fill_in(chosen: Chosen, planned: Sequence[Planned], document: dict[str, Any
         "large": words("planner.js.large") if fresh and _is_large(total, chosen) else "",
         "part": f"{float(min(asked[0] / chosen.remaining[0], 1)) if chosen.remaining[0] else 1:.4f}",
         "remaining": remaining,
+        "limits": [_limit(one, chosen, planned, words) for one in chosen.limits],
         "open": len(fresh),
         "folded": len(planned) > _MOST_OPEN,
         "scene": document["scenes"][document["on"]]["words"],
@@ -119,6 +120,15 @@ def _fill_in(chosen: Chosen, planned: Sequence[Planned], document: dict[str, Any
         ],
         "written": "".join(piece if isinstance(piece, str) else _as_it_was(piece) for piece in chosen.written),
     }
+
+
+def _limit(limit: Limit, chosen: Chosen, planned: Sequence[Planned], words: Words) -> dict[str, str]:
+    """A further budget: what it is of, and what the releases take of what it has left."""
+    charged = [coordinates(planned[place].quote.spend) for place in limit.releases if not planned[place].stored]
+    asked = tuple(sum(part, Fraction(0)) for part in zip(*charged, strict=True)) or (Fraction(0),) * len(limit.left)
+    total, left = (words.figures(amount_text(from_coordinates(type(chosen.budget), one))) for one in (asked, limit.left))
+    shown = f"{total} {words('planner.js.of_rest', budget=left)}"
+    return {"words": words(f"planner.limit_{limit.kind}", name=limit.name), "shown": shown}
 
 
 def _wholes(document: dict[str, Any]) -> list[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from discreet.errors import DiscreetError
 from discreet.exact.figures import name
-from discreet.pages.planner.document import Chosen, Scene, Written
+from discreet.pages.planner.document import Chosen, Limit, Scene, Written
 from discreet.planfile.invariants import invariants_of
 from discreet.planfile.read import PlanFile
 from discreet.planfile.tree import Node, read_toml
@@ -28,7 +28,14 @@ Entry = tuple[str, Any]
 """A line of the invariants: the word of its list, and the value."""
 
 
-def planned_file(plan: PlanFile, quotes: Mapping[str, Quote], *, remaining: tuple[Fraction, ...], frozen: bool) -> Chosen:
+def planned_file(
+    plan: PlanFile,
+    quotes: Mapping[str, Quote],
+    *,
+    remaining: tuple[Fraction, ...],
+    frozen: bool,
+    limits: tuple[Limit, ...] = (),
+) -> Chosen:
     """The facts that the releases of a plan file share.
 
     Args:
@@ -36,6 +43,7 @@ def planned_file(plan: PlanFile, quotes: Mapping[str, Quote], *, remaining: tupl
         quotes: the quotes of its releases.
         remaining: its remaining budget, in additive coordinates.
         frozen: whether the ledger holds the data set.
+        limits: further budgets that the releases are charged to.
 
     Raises:
         PlanError: the file has changed since it was read, and is not a valid plan any more.
@@ -55,6 +63,7 @@ def planned_file(plan: PlanFile, quotes: Mapping[str, Quote], *, remaining: tupl
         kind="toml",
         written=tuple(_merge(_write_text({**root.value, **_stated(plan, root.value)}, switches))),
         file=name(plan.path.name),
+        limits=limits,
     )
 
 
