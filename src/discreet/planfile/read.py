@@ -21,7 +21,7 @@ from discreet.domain.reading import CsvFormat
 from discreet.domain.schema import Schema
 from discreet.engines import source_in
 from discreet.engines.urls import is_url
-from discreet.errors import did_you_mean
+from discreet.errors import ArgumentError, did_you_mean
 from discreet.exact.numbers import Amount
 from discreet.invariants import Invariants
 from discreet.plan.plan import INTERVALS, Plan
@@ -274,13 +274,16 @@ def _request(parts: dict[str, Node], table: Table) -> Plan:
         by.append(group_of_request(item, table))
         if isinstance(item.value, dict) and "nulls" in item.value:
             nulls[column_of(by[-1])] = nulls_of(item.child("nulls"))
-    statistics = []
-    for item in parts["statistics"].items():
-        statistics.append(statistic_of(item, lambda group: group_of_statistic(group, table)))
-        with item.locate_errors():
-            table.agg(statistics[-1])  # alone too, so that an error names the statistic as its place
+    asked = parts["statistics"].items()
+    statistics = [statistic_of(item, lambda group: group_of_statistic(group, table)) for item in asked]
     if "nulls" in parts and nulls:
         raise parts["nulls"].wrong("is said for the whole request and for one of its groups; say it once")
     said = nulls_of(parts["nulls"]) if "nulls" in parts else nulls
     with parts["statistics"].locate_errors():
-        return table.group_by(*by, nulls=said).agg(*statistics)
+        try:
+            return table.group_by(*by, nulls=said).agg(*statistics)
+        except ArgumentError:
+            for item, statistic in zip(asked, statistics, strict=True):
+                with item.locate_errors():
+                    table.agg(statistic)  # alone, so that an error names the statistic as its place
+            raise

@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from tests.builders import plan_text
 
 import discreet as dp
 from discreet import datasets
@@ -273,3 +274,11 @@ def test_other_words_on_nulls_are_refused_at_their_place(tmp_path: Path, new: st
 def test_required_is_true_or_false(tmp_path: Path) -> None:
     text = changed(FULL, 'clamp = ["Alabama", "Alaska"]', 'clamp = ["Alabama", "Alaska"]\nrequired = "yes"')
     assert "required='yes': must be True or False" in str(refused(tmp_path, text))
+
+
+def test_a_statistic_is_read_in_its_request_and_not_alone(tmp_path: Path) -> None:
+    """Alone and without groups no bound cuts anybody, and counted_in_full() would be refused."""
+    (order,) = load(tmp_path, plan_text("in-full")).orders
+    assert [one.name for one in order.request.answered] == ["persons", "counted_in_full"]
+    with pytest.raises(PlanError, match=r"release\[0\]\.statistics\[1\]: counted_in_full\(\): no bound of the request cuts"):
+        load(tmp_path, changed(plan_text("in-full"), 'group_by = ["shop"]\n', ""))
