@@ -36,7 +36,7 @@ class AddRemovePersons:
     replacing: ClassVar[int] = 2
     allows_totals: ClassVar[bool] = False
     change: ClassVar[str] = "added or removed"
-    compared: ClassVar[str] = "left out with all rows, or one person's added with all rows"
+    compared: ClassVar[str] = "left out with all their rows, or another person's added with all of theirs"
     guess: ClassVar[str] = "whether one person has any rows at all"
     holds: ClassVar[str] = "all rows of one person added or removed"
     protected: ClassVar[str] = "all rows of one person"
