@@ -20,7 +20,7 @@ __all__ = ["approval_notes", "declare_for"]
 
 def declare_for(plan: PlanFile) -> Declared:
     """The fields that all statements about the data set of a plan share."""
-    return Declared(plan.dataset, plan.schema, plan.neighbours, plan.invariants, reading_text(plan.csv))
+    return Declared(plan.dataset, plan.schema, plan.neighbours, plan.invariants, reading_text(plan.csv, plan.beside.sources))
 
 
 def approval_notes(plan: PlanFile, quotes: Mapping[str, Quote], paid: Collection[str]) -> list[str]:

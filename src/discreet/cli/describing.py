@@ -48,6 +48,7 @@ def declaration_lines(plan: PlanFile, header: str, remaining: str, above: Sequen
         ("data set", plan.dataset),
         *[("parameter", f"{parameter} = {value}") for parameter, value in plan.parameters.items()],
         ("source", f"{without_secrets(plan.source)} ({header})"),
+        *[("beside", f"{name}, {without_secrets(one.shown)} ({header})") for name, one in plan.beside.tables.items()],
         ("neighbours", neighbours_text(plan.neighbours)),
         *_totals(plan),
         ("budget", f"{kind_name(plan.budget)}, {amount_text(plan.budget)}, of which {remaining} remains{delta}"),
@@ -55,7 +56,10 @@ def declaration_lines(plan: PlanFile, header: str, remaining: str, above: Sequen
         *_population(plan),
         ("ledger", f"{plan.ledger}{state}"),
     ]
-    return [*align(facts), "columns", *align(column_facts(plan.schema))]
+    lines = [*align(facts), "columns", *align(column_facts(plan.schema))]
+    for name, schema in plan.beside.schemas.items():
+        lines += [f"columns of {name}", *align(column_facts(schema))]
+    return lines
 
 
 def _population(plan: PlanFile) -> list[tuple[str, str]]:

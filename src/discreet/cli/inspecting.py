@@ -16,9 +16,12 @@ from discreet.errors import ArgumentError, without_secrets
 from discreet.exact.figures import name, plural
 from discreet.ledger import Ledger
 from discreet.planfile.read import PlanFile, load_plan
-from discreet.session.inspecting import inspect
+from discreet.session.inspecting import inspect_tables
 
 __all__ = ["inspect_plan"]
+
+Tallies = Mapping[str, Mapping[str, Tally]]
+"""For each column the tallies of its cells, by what the declaration does to them."""
 
 _MOST = 5
 _WIDEST = 24
@@ -45,7 +48,8 @@ def inspect_plan(path: Path, given: Mapping[str, str] | None = None, *, yes: boo
         raise ArgumentError(f'inspect: {path.name} says inspect = "never" in [data], so nobody is shown its rows')
     _ask(plan, yes=yes)
     with Spinner("reading the rows"):
-        found = inspect(source_of(plan), plan.schema, dataset=plan.dataset, ledger=plan.ledger)
+        tables = {"": (source_of(plan), plan.schema), **plan.beside.sources}
+        found = inspect_tables(tables, dataset=plan.dataset, ledger=plan.ledger)
     return Answer(list(_lines(plan, found)), {})
 
 
@@ -70,20 +74,23 @@ def _ask(plan: PlanFile, *, yes: bool) -> None:
         raise ArgumentError("inspect: was not confirmed; nothing was read, and nothing was recorded")
 
 
-def _lines(plan: PlanFile, found: Mapping[str, Mapping[str, Tally]]) -> Iterator[str | Grid]:
+def _lines(plan: PlanFile, tables: Mapping[str, Tallies]) -> Iterator[str | Grid]:
     yield _MARK
-    yield _rows_words(plan, found)
-    rows = [row for column, tallies in found.items() for row in _table_rows(column, tallies)]
-    yield Grid(("column", "read as", "rows", "most frequent"), rows, frozenset({"rows"}))
+    for table, found in tables.items():
+        if found:  # a table of persons may have an identifier alone
+            yield _rows_words(plan, table, found)
+        rows = [row for column, tallies in found.items() for row in _table_rows(column, tallies)]
+        yield Grid(("column", "read as", "rows", "most frequent"), rows, frozenset({"rows"}))
     yield _MARK
     yield "Nothing was spent. The ledger records that the rows were inspected, and later releases say so."
 
 
-def _rows_words(plan: PlanFile, found: Mapping[str, Mapping[str, Tally]]) -> str:
-    """The number of rows of the source, and the declared one where it differs."""
+def _rows_words(plan: PlanFile, table: str, found: Tallies) -> str:
+    """The number of rows of a source, and the declared one where it differs."""
     rows = max(sum(tally.rows for tally in tallies.values()) for tallies in found.values())
-    declared = plan.neighbours.rows
-    told = f"{rows:,} {plural('row', rows)} in {name(without_secrets(plan.source))}"
+    declared = None if table else plan.neighbours.rows
+    source = plan.beside.tables[table].shown if table else plan.source
+    told = f"{rows:,} {plural('row', rows)} in {name(without_secrets(source))}"
     return told if declared in {None, rows} else f"{told}; THE PLAN SAYS rows = {declared:,}"
 
 

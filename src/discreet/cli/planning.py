@@ -32,6 +32,7 @@ from discreet.planfile.tree import read_toml
 from discreet.privacy import coordinates, from_coordinates, to_json
 from discreet.privacy.amounts import amount_text, budget_down, in_words
 from discreet.quotes.quote import Quote
+from discreet.session.beside import Persons
 from discreet.session.orders import charge_of, check_tested
 from discreet.session.session import Session
 
@@ -82,7 +83,24 @@ def open_session(
         approvals=approvals_folder(plan.path),
         population=plan.population,
         windows=plan.windows,
+        beside=_beside(plan, here=source is None),
     )
+
+
+def _beside(plan: PlanFile, *, here: bool) -> dict[str, Persons] | None:
+    """The tables of persons of a plan; sources that are elsewhere are stood in for."""
+    found = {name: one if here else one.elsewhere() for name, one in plan.beside.tables.items()}
+    return found or None
+
+
+def _find_absent(plan: PlanFile) -> bool:
+    """True if any source of the plan is not here at all."""
+    return any(map(is_absent, _sources(plan)))
+
+
+def _sources(plan: PlanFile) -> list[str]:
+    """The sources of the plan by name, that of the rows first."""
+    return [plan.source, *plan.beside.names]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +132,7 @@ def review(plan: PlanFile, *, without_source: bool) -> Review:
 
     A board that approves a plan must not have the data, and need not have the ledger.
     """
-    if not without_source and not is_absent(plan.source):
+    if not without_source and not _find_absent(plan):
         return Review(plan)
     compared = "its header was" if plan.neighbours.rows is None else "its header and its number of rows were"
     where = "was not opened" if without_source else "is not here"
@@ -142,7 +160,7 @@ def check_plan(path: Path, given: Mapping[str, str] | None = None, *, without_so
             _require_room(plan, _charges(plan, quotes, now), now)
     except SourceError as wrong:
         raise _with_all_faults(wrong, plan) from None
-    views = [_VIEW] if seen.source is None and is_view(plan.source) else []
+    views = [_VIEW] if seen.source is None and any(map(is_view, _sources(plan))) else []
     notes = [*seen.remarks, *views, *approval_notes(seen.plan, quotes, now.paid), *_notes(plan, quotes, now)]
     remaining = amount_text(from_coordinates(type(plan.budget), now.remaining))
     lines = [
@@ -159,6 +177,7 @@ def check_plan(path: Path, given: Mapping[str, str] | None = None, *, without_so
         "neighbours": plan.neighbours.to_json(),
         "invariants": [] if plan.invariants is None else plan.invariants.to_json(),
         "schema": plan.schema.to_json(),
+        **({"beside": plan.beside.to_json()} if plan.beside.tables else {}),
         "budget": to_json(plan.budget),
         "remaining": [text(value) for value in now.remaining],
         "releases": [{**release_facts(name, quote), **derived_facts(plan, name)} for name, quote in quotes.items()],
@@ -188,8 +207,10 @@ def _with_all_faults(wrong: SourceError, plan: PlanFile) -> SourceError:
 
     Where columns do not fit the source, the message has a line for each of them.
     """
-    faults = [] if is_absent(plan.source) else header_faults(source_of(plan), plan.schema)
-    said = faults if len(faults) > 1 else [f"{wrong}{'; --without-source checks everything else' * is_absent(plan.source)}"]
+    absent = _find_absent(plan)
+    tables = [] if absent else [(source_of(plan), plan.schema), *plan.beside.sources.values()]
+    faults = [fault for source, schema in tables for fault in header_faults(source, schema)]
+    said = faults if len(faults) > 1 else [f"{wrong}{'; --without-source checks everything else' * absent}"]
     text = "\ndiscreet: ".join([*_find_refusal(plan), *said])
     return RowsDiffer(text, wrong.declared, wrong.found) if isinstance(wrong, RowsDiffer) else SourceError(text)
 

@@ -72,7 +72,8 @@ class Standing:
 
 def identity_of(plan: PlanFile) -> Identity:
     """The data set of a plan as its ledger knows it."""
-    declared = Declaration(plan.schema, plan.neighbours, plan.invariants, plan.budget, plan.population, plan.windows)
+    above = plan.population, plan.windows
+    declared = Declaration(plan.schema, plan.neighbours, plan.invariants, plan.budget, *above, plan.beside.schemas)
     return declared.identity(plan.dataset)
 
 

@@ -2,6 +2,7 @@
 
 * `about`: The `[about]` and `[quality]` sections of a plan file, and files of labels in further languages
 * `approval`: The `[approval]` section of a plan file: who must sign its releases
+* `beside`: The `[beside.NAME]` sections of a plan file: tables of persons, and the table that a release begins with
 * `budgets`: The `[budget]` section of a plan file: of the data set, of its population, and of each of its windows
 * `columns`: The `[columns]` section of a plan file: the schema
 * `derived`: The `[[derive]]` sections of a plan file: ratios, changes and means of what its releases publish
@@ -16,6 +17,7 @@
 * `row_draws`: `resize`, `sample` and `bound` in a plan file: the last step, which draws rows or bounds what a person counts
   for
 * `samples`: `sampled` in a plan: how the file was secretly drawn from a population, and a budget that is stated for it
+* `sources`: A source in a plan file, and the format of its text files
 * `spends`: The spends of a plan file: stated release by release, or what the stated ones leave, split by shares
 * `statistics`: A statistic in a plan file: a word alone, or a table with the word, its column or value, and further keys
 * `steps`: The steps of a release in a plan file: clamps and imputations, conditions, one row of each person, and the last

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -115,16 +115,29 @@ def add_words(
     abouts = _abouts_of(parts["about"], folder) if "about" in parts else ()
     if abouts:
         _check_abouts(abouts, parts["about"], schema, ({order.name: order.request for order in orders}, derived))
-    looked_up = labels_of(parts["columns"], folder)
+    looked_up = {"": labels_of(parts["columns"], folder)}
+    for table, node in parts["beside"].mapping().items() if "beside" in parts else ():
+        looked_up[table] = labels_of(node.child("columns"), folder)
     return tuple(replace(order, about=_with_labels(order, abouts, looked_up), quality=rule) for order in orders)
 
 
-def _with_labels(order: Order, abouts: Iterable[About], looked_up: Mapping[str, Labels]) -> list[About]:
-    """The texts of a release, with the labels that look-up files have for its columns, where these are not too many."""
+def _with_labels(order: Order, abouts: Iterable[About], looked_up: Mapping[str, Mapping[str, Labels]]) -> list[About]:
+    """The texts of a release, with the labels that look-up files have for its columns, where these are not too many.
+
+    Labels are given by the tables of persons that have the columns; "" is the table of rows.
+    """
     used = named_columns(order.request)
-    labels = {name: own for name, own in looked_up.items() if name in used and _length(own) <= _MOST_LABELS}
+    there = [(name, own) for table in _tables_of(order.request) for name, own in looked_up[table].items()]
+    labels = {name: own for name, own in there if name in used and _length(own) <= _MOST_LABELS}
     found = [one.of(order.name) for one in abouts] or ([About()] if labels else [])
     return [one.over(replace(_NO_WORDS, columns=labels)) for one in found]
+
+
+def _tables_of(request: Plan) -> Sequence[str]:
+    """The tables whose columns a request can name."""
+    if request.persons is not None and request.persons.table:
+        return [request.persons.table]
+    return ["", *(request.schema if request.persons is None else request.persons.schema).joined]
 
 
 def _length(labels: Labels) -> int:

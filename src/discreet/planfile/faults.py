@@ -49,6 +49,8 @@ def faults_of(root: Node, parameters: Mapping[str, object] | None = None) -> lis
         try:
             plan_of(Node(plan.tree, (), root.file, root.text), parameters)
         except PlanError as fault:
+            if str(fault) in map(str, found):  # what was put in its place is refused as well
+                break
             if not plan.follows(fault):
                 found.append(fault)
             if len(found) >= _MOST or not plan.mend(fault):
@@ -100,6 +102,9 @@ class _Mended:
         if keys[0] in {"derive", "test"}:
             self._changed.add(keys[:1])
             return self._take(keys[:2])
+        if keys[0] == "beside" and keys[2:3] == ("columns",) and len(keys) > 3:
+            self._changed.add(("columns", keys[3]))  # releases may ask for it
+            return self._take(keys if keys[4:] in {("clamp",), ("impute",)} else keys[:4])
         if missing is not None:
             return self._put(missing[1], keys)
         if "no such key" in str(fault) or len(keys) == 1:
@@ -182,9 +187,9 @@ class _Mended:
 
     def _replace_part(self, keys: tuple[str | int, ...]) -> bool:
         """A part of a release is left out; the whole of it, where no part is named."""
-        whole = {"name": f"unnamed {self._number}", **copy.deepcopy(_COUNT)}
         release = self.tree["release"][keys[1]]
-        if len(keys) == 2 or not isinstance(release, dict):
+        whole = {"name": f"unnamed {self._number}", **self._count()}
+        if len(keys) == 2 or not isinstance(release, dict) or keys[2] in {"per_person", "table"}:  # which decide the rest
             same = bool(release == whole)
             self.tree["release"][keys[1]] = whole
             return not same
@@ -198,6 +203,13 @@ class _Mended:
             release.pop(part, None)
             release.update({key: whole[key] for key in whole if key == {"error": "spend"}.get(part, part)})
         return True
+
+    def _count(self) -> dict[str, Any]:
+        """What every release can ask: rows, or persons where one person can have any number of rows."""
+        data, found = self.tree.get("data"), copy.deepcopy(dict(_COUNT))
+        if isinstance(data, dict) and "person" in data:
+            found["statistics"] = ["persons"]
+        return found
 
 
 def _at(tree: Any, keys: tuple[str | int, ...]) -> Any:

@@ -7,19 +7,17 @@ that was written. Every mistake raises a PlanError that names its place, before 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from discreet import datasets
 from discreet.approvals.demand import Demand
 from discreet.domain.discovery import Discover
 from discreet.domain.groups import Bins
 from discreet.domain.neighbours import Neighbours, find_relation, relations
 from discreet.domain.reading import CsvFormat
 from discreet.domain.schema import Schema
-from discreet.engines import source_in
 from discreet.engines.urls import is_url
 from discreet.errors import ArgumentError, did_you_mean
 from discreet.exact.numbers import Amount
@@ -28,6 +26,7 @@ from discreet.plan.plan import INTERVALS, Plan
 from discreet.plan.table import Table
 from discreet.planfile.about import add_words
 from discreet.planfile.approval import demand_of
+from discreet.planfile.beside import BesideRows, beside_of
 from discreet.planfile.budgets import Budgets, budgets_of, within_windows
 from discreet.planfile.columns import schema_of
 from discreet.planfile.derived import derivations_of
@@ -36,14 +35,16 @@ from discreet.planfile.invariants import invariants_of
 from discreet.planfile.original import original_of
 from discreet.planfile.parameters import fill_in
 from discreet.planfile.samples import read_draw
+from discreet.planfile.sources import csv_of, source_of
 from discreet.planfile.spends import read_spend, with_spends
 from discreet.planfile.statistics import statistic_of
-from discreet.planfile.steps import STEPS, prepare, prepared_of
+from discreet.planfile.steps import STEPS, Steps, prepare, prepared_of, steps_of
 from discreet.planfile.tested import tests_of
 from discreet.planfile.tree import Keys, Node, read_toml
 from discreet.privacy import Budget
 from discreet.quotes.groups import Expect, check_expect
 from discreet.quotes.spend_for_errors import check_errors
+from discreet.session.beside import Beside
 from discreet.session.orders import Order, check_name
 from discreet.session.populations import Population
 from discreet.session.windows import Windows
@@ -58,6 +59,8 @@ _UNIT = ("rows_per_person", "person", "part")
 Such a value may be several people.
 """
 _OPTIONAL = (
+    "join",
+    "table",
     "group_by",
     "nulls",
     "spend",
@@ -84,7 +87,8 @@ class PlanFile:
     """A plan file, read and checked: data set, declarations, budget and the requested releases.
 
     `source` and `ledger` are resolved against the folder of the plan file; `source` may be a glob. `inspect` is "never"
-    where `discreet inspect` may not show the rows to anybody. `parameters` has the values that were given.
+    where `discreet inspect` may not show the rows to anybody. `parameters` has the values that were given, and `beside`
+    the tables of persons.
     """
 
     path: Path
@@ -103,6 +107,7 @@ class PlanFile:
     parameters: Mapping[str, str] = field(default_factory=dict)
     population: Population | None = None
     windows: Windows | None = None
+    beside: Beside = field(default_factory=Beside)
 
 
 def load_plan(path: str | Path, parameters: Mapping[str, object] | None = None) -> PlanFile:
@@ -124,14 +129,15 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
     given = fill_in(root, parameters or {})
     root, place = given.root, given.root.file
     parts = root.table(
-        ("data", "columns", "budget", "release"), ("approval", "invariants", "about", "quality", "derive", "test")
+        ("data", "columns", "budget", "release"),
+        ("beside", "approval", "invariants", "about", "quality", "derive", "test"),
     )
     known: Mapping[str, Keys] = {
         kind.word: (("dataset", "source", "ledger", *kind.needed), (*_UNIT, "sampled", "inspect", "csv", "query"))
         for kind in relations()
     }
     relation, data = parts["data"].choice("neighbours", known)
-    form = _csv(data["csv"]) if "csv" in data else None
+    form = csv_of(data["csv"]) if "csv" in data else None
     schema = schema_of(parts["columns"], place.parent).read_as(form)
     if "query" in data:
         with data["query"].locate_errors():
@@ -140,15 +146,17 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
         facts: dict[str, Any] = {key: data[key].value for key in ("rows", *_UNIT) if key in data}
         facts |= {"sampled": read_draw(data["sampled"])} if "sampled" in data else {}
         neighbours = find_relation(relation)(**facts)
+    beside = beside_of(parts["beside"], place.parent) if "beside" in parts else BesideRows()
+    neighbours = beside.relation(neighbours, parts.get("beside"))
     invariants = invariants_of(parts["invariants"], schema, neighbours) if "invariants" in parts else None
     budgets = budgets_of(parts["budget"], schema, neighbours)
-    orders = _orders(parts, Table(schema, neighbours), budgets)
+    orders = _orders(parts, beside.first(schema, neighbours), budgets, beside)
     derived, dataset = derivations_of(parts, orders, place.parent), _name(data["dataset"])
     tests = tests_of(parts, orders)
     return PlanFile(
         path=place,
         dataset=dataset,
-        source=_source(data["source"], place.parent),
+        source=source_of(data["source"], place.parent),
         csv=form,
         ledger=_ledger(data["ledger"], place.parent),
         schema=schema,
@@ -162,6 +170,7 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
         parameters=given.values,
         population=budgets.population,
         windows=budgets.windows,
+        beside=beside.declared,
     )
 
 
@@ -171,24 +180,6 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
 def _name(node: Node) -> str:
     with node.locate_errors():
         return check_name(node.string(), str(node.keys[-1]))
-
-
-def _source(node: Node, folder: Path) -> str:
-    written = node.string()
-    if written.startswith("example:"):
-        with node.locate_errors():
-            return str(datasets.path(written.removeprefix("example:")))
-    if not written or "\0" in written:
-        raise node.wrong("must be a path, a glob, or 'example:' and the name of an example data set")
-    with node.locate_errors():
-        return source_in(folder, written)
-
-
-def _csv(node: Node) -> CsvFormat:
-    keys = tuple(one.name for one in fields(CsvFormat))
-    given = {key: part.string() for key, part in node.table((), keys).items()}
-    with node.locate_errors():
-        return CsvFormat(**given)
 
 
 def _ledger(node: Node, folder: Path) -> Path:
@@ -207,16 +198,16 @@ def _inspect(node: Node) -> str:
     return word
 
 
-def _orders(parts: dict[str, Node], table: Table, budgets: Budgets) -> tuple[Order, ...]:
+def _orders(parts: dict[str, Node], table: Table, budgets: Budgets, beside: BesideRows) -> tuple[Order, ...]:
     if isinstance(parts["release"].value, dict):
         raise parts["release"].wrong("write [[release]] with two pairs of brackets: there can be several")
     releases = list(parts["release"].items())
-    columns = parts["columns"].mapping()
-    steps = {step: {name: node.child(step) for name, node in columns.items() if step in node.value} for step in STEPS}
+    steps = steps_of(parts["columns"])
     prepare(table, steps)
+    beside.check(table.neighbours)
     orders: list[Order] = []
     for node in releases:
-        order = _order(node, table, steps, budgets)
+        order = _order(node, (table, steps), budgets, beside)
         if order.name in {other.name for other in orders}:
             raise node.child("name").wrong(f"'{order.name}' is the name of another release; names are unique")
         orders.append(order)
@@ -225,9 +216,11 @@ def _orders(parts: dict[str, Node], table: Table, budgets: Budgets) -> tuple[Ord
     return tuple(with_spends(parts["budget"], releases, orders, budgets.budget))
 
 
-def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budgets: Budgets) -> Order:
+def _order(node: Node, rows: tuple[Table, Steps], budgets: Budgets, beside: BesideRows) -> Order:
     parts = node.table(("name", "statistics"), _OPTIONAL)
+    table, steps = rows
     table = within_windows(parts["window"], table, budgets.windows) if "window" in parts else table
+    table, steps = beside.start(parts, table, steps)
     name = _name(parts["name"])
     own = {step: {**steps[step], **(parts[step].mapping() if step in parts else {})} for step in STEPS}
     prepared = prepared_of(table, own, parts)

@@ -17,7 +17,7 @@ from discreet.planfile.row_draws import with_last_step
 from discreet.planfile.tree import Keys, Node
 from discreet.planfile.write import toml_key
 
-__all__ = ["STEPS", "prepare", "prepared_of"]
+__all__ = ["STEPS", "Steps", "prepare", "prepared_of", "steps_of"]
 
 _LAWS: Mapping[str, Keys] = {
     "uniform": ((), ("lower", "upper")),
@@ -26,7 +26,17 @@ _LAWS: Mapping[str, Keys] = {
 }
 
 
-def prepared_of(table: Table, steps: dict[str, dict[str, Node]], parts: dict[str, Node]) -> Table:
+Steps = Mapping[str, Mapping[str, Node]]
+"""For each kind of step the columns that have it, with what is said of it."""
+
+
+def steps_of(columns: Node) -> Steps:
+    """The clamps and imputations that the columns of a section say."""
+    every = columns.mapping()
+    return {step: {name: node.child(step) for name, node in every.items() if step in node.value} for step in STEPS}
+
+
+def prepared_of(table: Table, steps: Steps, parts: dict[str, Node]) -> Table:
     """The table after the clamps and imputations `steps` and what else a release says of its table."""
     found = _where(prepare(table, steps), parts)
     if "per_person" in parts:
@@ -109,7 +119,7 @@ def _check_condition(node: Node, table: Table, column: str = "") -> None:
                          f"must be a table, not a text; write where = {{ {said} }}")  # fmt: skip
 
 
-def prepare(table: Table, steps: dict[str, dict[str, Node]]) -> Table:
+def prepare(table: Table, steps: Steps) -> Table:
     """The table after every clamp and then every imputation, in the order of the schema's columns."""
     order = {name: position for position, name in enumerate(table.schema.columns)}
     for step in STEPS:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -56,10 +57,22 @@ class Persons:
             )
 
     @property
+    def shown(self) -> str:
+        """What messages call the source."""
+        named = self.source.path if isinstance(self.source, CsvFiles) else self.source
+        return str(named) if isinstance(named, str | Path) else type(named).__name__
+
+    @property
     def read(self) -> Schema:
         """The schema as its source is read."""
         form = self.source.format if isinstance(self.source, CsvFiles | AbsentSource) else None
         return self.schema.read_as(form)
+
+    def elsewhere(self) -> Persons:
+        """The same table where its source is elsewhere, as for a board that must not have it: nothing can be read."""
+        return replace(
+            self, source=AbsentSource(self.schema, self.source.format if isinstance(self.source, CsvFiles) else None)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +108,15 @@ class Beside:
     def sources(self) -> dict[str, tuple[Any, Schema]]:
         """The source and the schema of each table, for `open_sources`."""
         return {name: (one.source, one.read) for name, one in self.tables.items()}
+
+    @property
+    def names(self) -> list[str]:
+        """The sources that have a name."""
+        return [one.shown for one in self.tables.values() if isinstance(one.source, str | Path | CsvFiles)]
+
+    def to_json(self) -> dict[str, object]:
+        """The tables as canonical JSON values, without their sources."""
+        return {name: {"person": one.person, "schema": one.read.to_json()} for name, one in self.tables.items()}
 
     def as_tables(self, neighbours: Neighbours) -> Mapping[str, Table]:
         """Each table of persons, with one row of each, as requests begin with it; `neighbours` is their relation."""

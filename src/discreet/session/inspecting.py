@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from discreet.engines.inspection import Tally
     from discreet.ledger import Ledger
 
-__all__ = ["inspect", "inspection_facts"]
+__all__ = ["inspect", "inspect_tables", "inspection_facts"]
 
 
 def inspect(source: Any, schema: Schema, *, dataset: str, ledger: str | Path) -> dict[str, dict[str, Tally]]:
@@ -25,19 +27,26 @@ def inspect(source: Any, schema: Schema, *, dataset: str, ledger: str | Path) ->
         SourceError: the source does not fit the schema, cannot be inspected, or cannot be read to its end.
         LedgerError: the ledger cannot be used; nothing was read.
     """
+    return inspect_tables({"": (source, schema)}, dataset=dataset, ledger=ledger)[""]
+
+
+def inspect_tables(
+    tables: Mapping[str, tuple[Any, Schema]], *, dataset: str, ledger: str | Path
+) -> dict[str, dict[str, dict[str, Tally]]]:
+    """The same of several tables of one data set, by their names: each with its source and columns. Raises as `inspect`."""
     from discreet.engines.inspection import check_inspectable, inspect_source
     from discreet.ledger import Ledger
 
-    schema = schema.as_read()
-    engine = open_source(source, schema)
-    try:
-        shown = check_inspectable(engine)
-        check_ready(engine)
+    with ExitStack() as opened:
+        shown = {}
+        for name, (source, schema) in tables.items():
+            read = schema.as_read()
+            engine = opened.enter_context(closing(open_source(source, read)))
+            shown[name] = (check_inspectable(engine), read)
+            check_ready(engine)
         with Ledger.open(ledger) as book:
             book.inspect(dataset)
-        return inspect_source(shown, schema)
-    finally:
-        engine.close()
+        return {name: inspect_source(*one) for name, one in shown.items()}
 
 
 def inspection_facts(ledger: Ledger, dataset: str) -> dict[str, str]:

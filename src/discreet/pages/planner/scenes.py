@@ -146,6 +146,10 @@ def _write_text(tree: Mapping[str, Any], switches: list[list[Entry]]) -> Iterato
     yield "[data]\n" + _entries(tree["data"])
     for column, value in tree["columns"].items():
         yield f"\n[columns.{toml_key(column)}]\n{_entries(value)}"
+    for table, value in tree.get("beside", {}).items():
+        heading = f"beside.{toml_key(table)}"
+        yield f"\n[{heading}]\n{_entries({key: one for key, one in value.items() if key != 'columns'})}"
+        yield f"\n[{heading}.columns]\n{_entries(value['columns'])}"
     if "invariants" in tree:
         lists = [[word, toml_value(value), place] for place, switch in enumerate(switches) for word, value in switch]
         yield {"slot": "invariants", "entries": lists}
@@ -163,7 +167,7 @@ def _write_text(tree: Mapping[str, Any], switches: list[list[Entry]]) -> Iterato
             yield from _section_text(section, value)
 
 
-_WITH_SLOTS = ("data", "columns", "invariants", "parameters", "budget", "release")
+_WITH_SLOTS = ("data", "columns", "beside", "invariants", "parameters", "budget", "release")
 """The sections that stand at places of their own; the others follow as they are."""
 
 
