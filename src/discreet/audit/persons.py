@@ -1,7 +1,7 @@
 """Tables of persons to distinguish: one without and one with all rows of a canary, a person made to move the answers far.
 
 A person can have any rows, so canaries differ in the number of groups that they are in, below and above the bound, in the
-number of rows in each of them, and in the values of these rows.
+number of rows in each of them, and in the values of these rows. In a table of persons beside them a canary has one row.
 """
 
 from __future__ import annotations
@@ -19,6 +19,10 @@ from discreet.audit.tables import Row, codes_to_try, columns_of_plan, describe_r
 from discreet.cube.cube import Cube
 from discreet.cube.persons import PersonScan
 from discreet.domain.origins import root_of
+from discreet.engines.base import Engine
+from discreet.engines.joined import JoinedEngine
+from discreet.engines.reference import ReferenceEngine
+from discreet.engines.reference_joins import ReferenceJoiner
 from discreet.errors import InternalError
 from discreet.plan.plan import Plan
 from discreet.quotes.quote import Quote
@@ -38,7 +42,7 @@ class PersonPair:
 
     Args:
         what: how they differ, in words.
-        columns: what the codes of the rows are of, beside the identifier.
+        columns: what the codes of the rows are of, beside the identifier; those of tables of persons are the same in all.
         before: the rows of the first table.
         rows: those of the second one.
         moves: for each measured query what the second answer has more than the first.
@@ -72,21 +76,42 @@ def canary_pairs(kernel: Kernel, quote: Quote) -> list[PersonPair]:
 
 
 def _cubes(plan: Plan, columns: tuple[str, ...], rows: _Rows) -> list[Cube]:
-    return list(run_scans(engine_of(plan, columns, rows, {_scan_of(plan).person: "one"}), plan.layout))
+    scan = _scan_of(plan)
+    engine: Engine = _engine(plan, columns, rows, ("", scan.person))
+    if scan.beside:
+        rest = {one.table: _engine(plan, columns, rows[:1], (one.table, one.codes.person)) for one in scan.beside}
+        first = _engine(plan, columns, rows, ("", scan.person))
+        engine = JoinedEngine(first, rest, ReferenceJoiner(first, rest))
+    return list(run_scans(engine, plan.layout))
+
+
+def _engine(plan: Plan, columns: tuple[str, ...], rows: _Rows, table: tuple[str, str]) -> ReferenceEngine:
+    """The rows of one table, with its own columns, all of one person; the table by its name and its identifier."""
+    name, person = table
+    places = [place for place, column in enumerate(columns) if plan.schema.tables.get(column, "") == name]
+    own = [tuple(row[place] for place in places) for row in rows]
+    return engine_of(plan, tuple(columns[place] for place in places), own, {person: "one"})
 
 
 def _canaries(quote: Quote, columns: tuple[str, ...]) -> Iterator[_Rows]:
     """All rows of each person worth trying, the same number in each of some groups."""
-    scan = _scan_of(quote.plan)
-    grouped = {root_of(key.axis.path.name, quote.plan.schema) for key in scan.keys}
+    scan, tables = _scan_of(quote.plan), quote.plan.schema.tables
+    grouped = {root_of(key.axis.path.name, quote.plan.schema) for key in scan.keys if not key.axis.path.table}
     codes = codes_to_try(quote, columns)
     every = list(islice(product(*(codes[name] if name in grouped else (None,) for name in columns)), _MOST_GROUPS))
-    values = islice(product(*((None,) if name in grouped else codes[name] for name in columns)), _MOST_VALUES)
-    for other in values:
-        rows = [tuple(a if b is None else b for a, b in zip(other, group, strict=True)) for group in every]
+    # A person has one value in each column of a table of persons, whatever her rows are.
+    alike = islice(product(*(codes[name] if name in tables else (None,) for name in columns)), _MOST_VALUES)
+    each = [(None,) if name in grouped or name in tables else codes[name] for name in columns]
+    for shared, other in product(alike, islice(product(*each), _MOST_VALUES)):
+        rows = [tuple(map(_given, zip(shared, other, group, strict=True))) for group in every]
         for groups in sorted({1, 2, scan.groups, scan.groups + 1, len(rows)}):
             for times in sorted({1, scan.rows, scan.rows + 1}):
                 yield tuple(row for row in rows[:groups] for _ in range(times))
+
+
+def _given(codes: Sequence[int | None]) -> int | None:
+    """The code of a column in the one list that has it; None for null."""
+    return next((code for code in codes if code is not None), None)
 
 
 def _scan_of(plan: Plan) -> PersonScan:

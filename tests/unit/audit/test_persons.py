@@ -9,6 +9,9 @@ import pytest
 import discreet as dp
 from discreet.audit import audit
 from discreet.audit.auditing import audit_quote
+from discreet.audit.draws import Kernel
+from discreet.audit.persons import canary_pairs
+from discreet.domain.person_relations import with_beside
 from discreet.quotes.allocate import quote
 
 SCHEMA = dp.Schema(
@@ -75,3 +78,51 @@ def test_groups_that_are_found_are_refused_by_name():
     table = dp.Table(schema, dp.AddRemove(person="visitor")).bound(groups=2).group_by(dp.Discover("shop"))
     with pytest.raises(dp.PlanError, match=r"audit\(\): attacks requests whose groups are public"):
         audit(table.agg(dp.persons()), dp.ApproxDP(1, "1e-6"))
+
+
+PEOPLE = dp.Schema(id=dp.Identifier(), sex=dp.Category(["f", "m"]), age=dp.Number(0, 90))
+
+
+def joined(groups=3, rows=2, most=100, *, part=False):
+    relation = with_beside(dp.AddRemove(person="visitor", part=part), {"people": "id"})
+    table = dp.Table(SCHEMA, relation, beside=(("people", PEOPLE),)).join("people").where({"age": (18, 90)})
+    grouped = table.bound(groups=groups, rows=rows).group_by("sex", "shop")
+    return {
+        "persons": grouped.agg(dp.persons()),
+        "rows": grouped.agg(dp.count()),
+        "totals": grouped.agg(dp.sum("age", per_person=(0, most))),
+    }
+
+
+@pytest.mark.one_in(5)
+@pytest.mark.parametrize("part", [False, True])
+@pytest.mark.parametrize("asked", ["totals", "persons", "rows"])
+def test_canaries_with_a_row_in_either_table_come_near_the_claim_and_never_above(asked, part):
+    found = audit(joined(part=part)[asked], dp.ZCDP("0.5"), runs=100_000)
+    assert not found.refuted
+    assert found.epsilon > 0.5 * found.claimed
+    assert "sex=" in found.attacks[0].what
+
+
+def test_a_canary_has_one_value_in_each_column_of_the_other_table():
+    pairs = canary_pairs(Kernel(), quote(joined()["rows"], dp.ZCDP(1)))
+    assert pairs
+    for pair in pairs:
+        for name in ("sex", "age"):
+            place = pair.columns.index(name)
+            assert len({row[place] for row in pair.rows}) == 1
+        assert len({row[pair.columns.index("shop")] for row in pair.rows}) > 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "stated", "noised"),
+    [
+        ("persons", {"groups": 4}, {"groups": 1}),
+        ("totals", {"groups": 1, "most": 100}, {"groups": 1, "most": 30}),
+    ],
+)
+def test_joined_noise_for_a_smaller_bound_is_refuted(asked, stated, noised):
+    honest, other = quote(joined(**stated)[asked], dp.ZCDP(1)), quote(joined(**noised)[asked], dp.ZCDP(1))
+    small = (min(a.law, b.law, key=lambda law: law.variance()) for a, b in zip(honest.measured, other.measured, strict=True))
+    wrong = replace(honest, measured=tuple(replace(one, law=law) for one, law in zip(honest.measured, small, strict=True)))
+    assert audit_quote(wrong, runs=40_000).leaks
