@@ -84,7 +84,8 @@ if _typing.TYPE_CHECKING:
     from discreet.releases.measured import verify
     from discreet.releases.quality import Quality
     from discreet.releases.rows import Rows, fit_rows
-    from discreet.releases.views import consistent
+    from discreet.releases.views import consistent, view_deviations
+    from discreet.releases.whole_files import write_whole
     from discreet.session.beside import Persons
     from discreet.session.extracting import extract
     from discreet.session.populations import Population
@@ -239,11 +240,13 @@ __all__ = [
     "total",
     "variance",
     "verify",
+    "view_deviations",
     "ways",
     "weighted_mean",
     "weighted_ratio",
     "weighted_share",
     "weighted_sum",
+    "write_whole",
 ]
 
 # Where the public names are. Each is loaded when it is first used, so that commands begin at once.
@@ -299,6 +302,7 @@ _HOMES = {
     "discreet.releases.derived.poststratified": ("poststratified",),
     "discreet.releases.derived.ratio": ("ratio",),
     "discreet.releases.derived.result": ("Derived",),
+    "discreet.releases.whole_files": ("write_whole",),
     "discreet.releases.document": ("Release",),
     "discreet.releases.guarantee": ("Guarantee",),
     "discreet.releases.hypotheses.anova": ("test_anova",),
@@ -349,7 +353,7 @@ _HOMES = {
     "discreet.statistics.weighted_shares": ("weighted_share",),
     "discreet.statistics.weighted_sums": ("weighted_sum",),
     "discreet.plan.table": ("Table",),
-    "discreet.releases.views": ("consistent",),
+    "discreet.releases.views": ("consistent", "view_deviations"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -15,7 +15,8 @@ from discreet.pages.report.drawing import Artist
 from discreet.releases.document import Release
 from discreet.releases.frames import for_csv
 from discreet.releases.measured import verify
-from discreet.releases.views import consistent
+from discreet.releases.views import consistent, view_deviations
+from discreet.releases.whole_files import write_whole
 
 __all__ = ["consistent_folder", "release_folders", "report_folder", "verify_folder"]
 
@@ -39,19 +40,38 @@ def report_folder(folder: Path, artist: Artist, words: Words) -> Answer:
 def consistent_folder(folder: Path, statistic: str | None, formulas: str) -> Answer:
     """Writes consistent.csv and consistent.parquet next to the release.json in `folder`, or next to each in its sub-folders.
 
+    Of a release of areas in files it writes the folder `whole` instead, with all tables.
+
     Raises:
         ArgumentError: `folder` has no release or cannot be written, or the release does not have such numbers.
     """
-    written = []
+    written, lines = [], list[str]()
     for place in release_folders(folder, "consistent"):
-        table = consistent(Release.load(place), statistic)
+        release = Release.load(place)
+        if release.in_files:
+            moved = write_whole(release, place / "whole")
+            written.append(place / "whole")
+            lines += [str(place / "whole"), *_tell_deviations(moved.rows())]
+            continue
+        table = consistent(release, statistic)
         try:
             replace_file(place / "consistent.csv", for_csv(table, formulas).write_csv)
             replace_file(place / "consistent.parquet", table.write_parquet)
         except OSError as wrong:
             raise ArgumentError(f"consistent '{place}': cannot be written ({wrong.strerror}); copy it elsewhere") from None
         written.append(place / "consistent.csv")
-    return _list_files(written)
+        lines.append(str(place / "consistent.csv"))
+        if "count_whole" in table.columns and any("levels" in one for one in release.document.get("measured", ())):
+            lines += _tell_deviations([row for row in view_deviations(release).rows() if statistic in {None, row[0]}])
+    return Answer(lines, {"written": [str(path) for path in written]})
+
+
+def _tell_deviations(rows: Sequence[tuple[str, str, int, float, float]]) -> list[str]:
+    """How far whole numbers are from the counts, by the size of these."""
+    return [
+        f"  {table}: {cells:,} counts {told}: {mean:+.3f} on average, {size:.3f} in size"
+        for table, told, cells, mean, size in rows
+    ]
 
 
 def verify_folder(folder: Path) -> Answer:

@@ -9,6 +9,8 @@
 * `consistent`: Noisy counts made a table of non-negative integers that has the published totals exactly
 * `described`: The files that a document describes: of its table, of further frames and of measured numbers
 * `derived`: Derived numbers: ratios, changes and means of what releases publish, with certified intervals
+* `deviations`: How far whole numbers of areas are from the unbiased counts: what a view changes, and where
+* `dividing`: Whole numbers of rows for areas of one level: each wider area divided among the areas in it
 * `document`: The result: numbers with error bars, the guarantee, and all that a third party needs to check both
 * `evaluate`: A quote carried out on its cubes: exact integers, then noisy integers
 * `exports`: A release in the formats of others: what readers, offices and portals open
@@ -24,6 +26,7 @@
 * `measured`: The measured integers of agreeing tables, and the tables recomputed from them alone
 * `measured_areas`: The measured integers of agreeing areas, and the tables of all levels recomputed from them alone
 * `recomputed`: What readers recompute agreeing numbers with: the laws of noises and the places of rows
+* `nearest`: The nearest tables of real numbers that are not negative and have given sums
 * `notes`: Notes on derived numbers that a reader has to know, in the words of documents; pages have them by their keys
 * `plot`: The numbers of a release as bars with their intervals
 * `possible`: Numbers as views show them: intervals within what is possible, and no number where everything is
@@ -37,6 +40,7 @@
 * `rows`: Rows that are fitted to what a release has published: post-processing of its document, nothing charged
 * `tabled`: Tables as a document holds them: labels and numbers of the rows that are printed, and their public sums
 * `transport`: Whole tables with given sums: the nearest ones that are not negative, rounded by an integral flow
+* `whole_files`: Whole numbers of a release of areas in files, in files of their own
 * `whole_areas`: Whole numbers of rows in the areas of all levels, which add up: a biased view
 * `worded`: A document as people see it: labels in the place of categories, classes next to numbers, suppressed values
   left out

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from discreet.releases.consistent import Constraint
     from discreet.totals.laminar import Fact
 
-__all__ = ["consistent"]
+__all__ = ["consistent", "view_deviations"]
 
 _AGREEING = ("agreeing_tables", "agreeing_areas")
 
@@ -58,6 +58,10 @@ def consistent(release: Release, statistic: str | None = None) -> pl.DataFrame:
     """
     if not isinstance(release, Release):
         raise ArgumentError(f"release={printed(release)}: must be a Release")
+    if release.in_files:
+        raise ArgumentError(
+            "consistent(): the tables of areas are in files; write_whole(release, folder) writes whole numbers"
+        )
     if release.parts:
         raise ArgumentError(
             "consistent(): the release has too many groups; ask for fewer, or add up the rows of release.scan()"
@@ -169,6 +173,34 @@ def _whole_in_areas(document: Mapping[str, Any], view: _View, views: Sequence[_V
     block = next(one for one in document["measured"] if one["statistic"] == view.line["name"])
     frames = [other.source for other in views if other.line is view.line]
     return whole_areas(document, block, frames)[view.place]
+
+
+def view_deviations(release: Release) -> pl.DataFrame:
+    """How far the whole numbers of tables of areas, as `consistent` makes them, are from the unbiased counts beside them.
+
+    Args:
+        release: with tables of `agreeing_areas`, which its document holds; `write_whole` gives the same of those in files.
+
+    Returns:
+        For each table, and the counts of each size beside their half-widths, the number of cells, the mean of whole number
+        less count, and the mean of its size.
+
+    Raises:
+        ArgumentError: no such tables, or exact totals that cross them, of which no whole numbers were found.
+    """
+    from discreet.releases.deviations import Deviations
+    from discreet.releases.whole_areas import whole_areas
+
+    document, found = release.document, Deviations()
+    blocks = [] if release.in_files else [one for one in document.get("measured", ()) if "levels" in one]
+    if not blocks:
+        raise ArgumentError("view_deviations(): takes a release whose document has tables of agreeing_areas")
+    for block in blocks:
+        frames = [view.source for view in _views(document) if view.line["name"] == block["statistic"]]
+        for frame, whole in zip(frames, whole_areas(document, block, frames), strict=True):
+            columns = {one["name"]: np.array(one["values"]) for one in frame["columns"]}
+            found.add(frame["name"], [columns[name] for name in ("count", "count_low", "count_high")], whole)
+    return found.frame()
 
 
 def _integer_counts(view: _View, agreeing: Sequence[Constraint] = ()) -> NDArray[np.int64]:

@@ -331,6 +331,76 @@ def test_the_commands_write_verify_and_show_them(tmp_path):
     assert json.loads(done.output)["verified"][0]["tables"] == 16
 
 
+# Whole numbers --------------------------------------------------------------------------------------------------------
+
+
+def whole_of(folder, release, name):
+    place = names_of(release).index(name)
+    return pl.read_parquet(folder / f"whole-{place}-*.parquet")
+
+
+WITHIN = {"area.county": "area.state", "area.tract": "area.county"}
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize(
+    "case", ["added", "where", "totals of a level", "totals of a level by sex", "totals of the last level"]
+)
+def test_whole_numbers_in_files_add_up_over_areas_tables_and_totals(tmp_path, case):
+    release = released(tmp_path, **CASES[case])
+    moved = dp.write_whole(dp.Release.load(tmp_path / "out"), tmp_path / "whole")
+    codes = pl.DataFrame(LEVELS).select(
+        pl.col("tract").alias("area.tract"), pl.col("county").alias("area.county"), pl.col("state").alias("area.state")
+    )
+    whole = {name: whole_of(tmp_path / "whole", release, name) for name in names_of(release)}
+    for name, frame in whole.items():
+        keys = [key for key in KEYS if key in frame.columns]
+        assert frame["count_whole"].dtype == pl.Int64
+        assert frame["count_whole"].min() >= 0
+        assert moved.filter(pl.col("table") == name)["cells"].sum() >= frame.height
+        for fine, wide in WITHIN.items():
+            if fine in keys:
+                above = codes.select(fine, wide).unique()
+                sums = frame.join(above, on=fine, how="left", nulls_equal=True)
+                by = [wide, *keys[1:]] if keys[0] == fine else keys
+                sums = sums.group_by(by).agg(pl.col("count_whole").sum())
+                other = whole[name.replace(fine, wide)]
+                both = sums.join(other, on=by, nulls_equal=True)
+                assert len(both) == len(other)
+                assert (both["count_whole"] == both["count_whole_right"]).all(), name
+    for level in () if case == "where" else ("state", "county", "tract"):  # cells without rows are not printed there
+        fine, coarse = whole[f"areas_area.{level}_age_sex"], whole[f"areas_area.{level}_sex"]
+        sums = fine.group_by(f"area.{level}", "sex").agg(pl.col("count_whole").sum())
+        both = sums.join(coarse, on=[f"area.{level}", "sex"], nulls_equal=True)
+        assert (both["count_whole"] == both["count_whole_right"]).all()
+    if case == "totals of a level by sex":
+        exact = exactly().group_by("area.county", "sex").agg(exact=pl.len())
+        both = whole["areas_area.county_sex"].join(exact, on=["area.county", "sex"], nulls_equal=True)
+        assert (both["count_whole"] == both["exact"]).all()
+
+
+def test_the_command_writes_whole_numbers_in_files_and_how_far_they_are(tmp_path):
+    released(tmp_path)
+    done = run("consistent", str(tmp_path / "out"))
+    assert done.exit_code == 0
+    assert "areas_area.tract_age_sex: " in done.output
+    assert len(list((tmp_path / "out" / "whole").glob("whole-*.parquet"))) >= 16
+    again = run("consistent", str(tmp_path / "out"))
+    assert again.exit_code == 2
+    assert "is not empty; choose another folder" in again.output
+
+
+def test_whole_numbers_in_files_are_of_releases_in_files(tmp_path):
+    release = released(tmp_path)
+    with pytest.raises(dp.ArgumentError, match="write_whole"):
+        dp.consistent(release)
+    for wrong in (dp.Release(release.payload), "out", None):
+        with pytest.raises(dp.ArgumentError, match="takes a release of areas in files"):
+            dp.write_whole(wrong, tmp_path / "whole")
+    with pytest.raises(dp.ArgumentError, match="view_deviations"):
+        dp.view_deviations(release)
+
+
 # What is refused ------------------------------------------------------------------------------------------------------
 
 

@@ -10,4 +10,5 @@
 * `reading`: What a document and its files say of areas, and their measured numbers, some at a time
 * `scratch`: Numbers of the areas of one level on the disk, beside the few that need more than 64 bits
 * `verifying`: Tables of areas in files recomputed from the measured numbers in files
+* `whole`: Whole numbers of areas in files, all areas in some wider areas at a time
 """

@@ -15,7 +15,7 @@ from discreet.mechanisms.effects import Axes, Effects
 from discreet.statistics.levels import depth_first
 from discreet.statistics.trees import Tree
 
-__all__ = ["Columns", "OrderedTree", "chunks", "ordered"]
+__all__ = ["Columns", "OrderedTree", "chunks", "families", "ordered"]
 
 _AT_ONCE = 2**20
 """Numbers that are in memory at once, and those of one area at least: arrays of 8 MB."""
@@ -84,3 +84,20 @@ def chunks(first: int, last: int, width: int) -> Iterator[tuple[int, int]]:
     many = max(1, _AT_ONCE // width)
     for start in range(first, last, many):
         yield start, min(start + many, last)
+
+
+def families(tree: Tree, level: int, width: int) -> Iterator[tuple[int, int]]:
+    """Consecutive ranges of areas of a level, each with all areas in some wider areas; in memory as for `chunks`."""
+    if not level:
+        yield 0, 1
+        return
+    above, most = tree.above[level - 1], max(1, _AT_ONCE // width)
+    ends = np.searchsorted(above, np.arange(tree.sizes[level - 1]), side="right")
+    first = 0
+    for place, last in enumerate(ends.tolist()):
+        following = int(ends[place + 1]) if place + 1 < len(ends) else last + most
+        if following - first > most:
+            yield first, last
+            first = last
+    if first < tree.sizes[level]:
+        yield first, tree.sizes[level]

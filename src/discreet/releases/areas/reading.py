@@ -68,7 +68,11 @@ class AreasInFiles:
         """The measured numbers of the areas of a level, some at a time, with the number of the first area."""
         rows = RowsInFiles(self.measured[level], self.folder)
         for first, last in chunks(0, self.tables.tree.sizes[level], self.columns.width):
-            yield first, numbers_of(rows.take(last - first), self.columns, self.names)
+            yield first, self.take(rows, last - first)
+
+    def take(self, rows: RowsInFiles, areas: int) -> Integers:
+        """The measured numbers of the next areas in files."""
+        return numbers_of(rows.take(areas), self.columns, self.names)
 
     def rows(self, table: AreaTable) -> AreaRows:
         """The rows of a table that is in files."""
