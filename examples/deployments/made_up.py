@@ -16,6 +16,14 @@ HERE = Path(__file__).resolve().parent
 MONDAY, NEW_YEAR = dt.date(2026, 3, 2), dt.date(2026, 1, 5)
 STATES = {"10": ("10001", "10003", "10005"), "44": ("44001", "44003", "44005", "44007", "44009")}
 COUNTIES = [county for counties in STATES.values() for county in counties]
+URLS = [f"page-{number}.example" for number in range(1, 5)]
+COURSES = [
+    f"{school},{degree},{field}"
+    for school in ("003656", "003658", "009741")
+    for degree in ("05", "07")
+    for field in ("11", "27", "45", "52")
+    if (school, field) != ("009741", "27") and (degree, field) != ("07", "45")
+]
 ZIP_CODES = [f"{number:05}" for number in range(19701, 19741)]
 
 
@@ -86,7 +94,29 @@ def searches(chosen: random.Random) -> Iterator[dict[str, object]]:
             yield {"user": user, "day": day, "area": county, "symptom": chosen.choice(symptoms)}
 
 
+def actions(chosen: random.Random) -> Iterator[dict[str, object]]:
+    """Accounts that do this and that with the pages that they see, often more than once."""
+    ages, genders = ["18-24", "25-34", "35-44", "45-54", "55-64", "65+", "unknown"], ["F", "M", "other"]
+    some = ["click", "click", "like", "like", "share", "comment", "wow", "spam"]
+    for user in range(2_000):
+        known = {"country": chosen.choice(["BR", "DE"]), "age": chosen.choice(ages), "gender": chosen.choice(genders)}
+        for _ in range(chosen.randrange(12)):
+            there = {"url": chosen.choice(URLS), "month": chosen.choice(["2019-06", "2019-07"])}
+            yield {"user": user, **there, **known, "action": chosen.choice(some)}
+
+
+def graduates(chosen: random.Random) -> Iterator[dict[str, object]]:
+    """Graduates with their earnings; some have two degrees."""
+    for graduate in range(20_000):
+        earnings = min(round(chosen.lognormvariate(11.00255, 0.75275)), 614_597)
+        for course in chosen.sample(COURSES, 2 if chosen.random() < 0.1 else 1):
+            school, degree, field = course.split(",")
+            yield {"graduate": graduate, "school": school, "degree": degree, "field": field, "earnings": earnings}
+
+
 SOURCES = {
+    "actions": actions,
+    "graduates": graduates,
     "pageviews": page_views,
     "editors": editors,
     "geoeditors": geoeditors,
@@ -104,6 +134,9 @@ def write(folder: Path) -> None:
         shutil.copy(plan, folder)
     areas = [f"US,{state},{county}" for state, counties in STATES.items() for county in counties]
     (folder / "areas.csv").write_text("\n".join(["country,state,county", *areas, ""]), encoding="utf-8")
+    courses = "\n".join(["school,degree,field", *COURSES, ""])
+    (folder / "courses.csv").write_text(courses, encoding="utf-8")
+    (folder / "urls.txt").write_text("\n".join([*URLS, ""]), encoding="utf-8")
     (folder / "zip-codes.txt").write_text("\n".join([*ZIP_CODES, ""]), encoding="utf-8")
     for name, rows in SOURCES.items():  # made-up rows need no secrets
         pl.DataFrame(list(rows(random.Random(1)))).write_parquet(folder / f"{name}.parquet")  # noqa: S311

@@ -9,6 +9,7 @@ import runpy
 import subprocess
 import sys
 from fractions import Fraction
+from math import prod
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,14 @@ PUBLISHED = {
     "geoeditors": (MONTH, {"editors of 2026-02": Fraction(10, 11), "edits of 2026-02": Fraction(1010, 9)}),
     "broadband": ([], {"speeds": 10}),
     "services": ([], {"services": 10}),
+    "url-shares": (
+        [],
+        {
+            **dict.fromkeys(["comment", "angry", "haha", "love", "sad", "wow", "spam"], Fraction(10**2)),
+            **{"click": 40**2, "like": 22**2, "share": 14**2, "share without click": 10**2, "false news": 10**2},
+        },
+    ),
+    "earnings": ([], {"earnings": Fraction(2, 3)}),
     "symptoms": (
         DAY,
         {
@@ -76,7 +85,7 @@ def released(folder: Path, plan: str, values: list[str]) -> list[dict]:
 def printed_noise(document: dict) -> Fraction:
     """The scale or the variance of the one noise of a release, in whole persons."""
     (noise,) = document["noise"]
-    unit = int(re.search(r"in units of 1/([\d,]+)", noise["query"]).group(1).replace(",", ""))
+    unit = prod(int(part.replace(",", "")) for part in re.findall(r"in (?:units|parts) of 1/([\d,]+)", noise["query"]))
     return Fraction(noise["scale"]) / unit if "scale" in noise else Fraction(noise["variance"]) / unit**2
 
 

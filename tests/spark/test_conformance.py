@@ -76,4 +76,4 @@ def test_compiled_code_conforms_under_strict_settings(openers: Mapping[str, Open
 @pytest.mark.parametrize("settings", [{}, ODD, STRICT], ids=["as it is", "odd", "strict"])
 def test_persons_are_added_up(openers: Mapping[str, OpenEngine], set_to: Any, settings: Mapping[str, str]) -> None:
     with set_to(settings):
-        assert check_persons(openers["frame"]) == 126
+        assert check_persons(openers["frame"]) == 153

@@ -16,7 +16,7 @@ from discreet.cube.cube import Cube, compact, sum_dtype
 from discreet.cube.person_numbers import Total
 from discreet.cube.persons import PersonValue
 from discreet.cube.tables import Beside
-from discreet.cube.value_paths import CategoryPath, KeyAxis, Moment, Path
+from discreet.cube.value_paths import CategoryPath, KeyAxis, Moment, Path, paths_read
 from discreet.domain.codes import NULL
 from discreet.domain.of_persons import How
 
@@ -71,13 +71,18 @@ class PersonRows:
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """How each column is read: of the axes, of the conditions, and then of the values."""
+        """How each column of the table is read: of the axes, of the conditions, and then of the values."""
         return (*(axis.path for axis in (*self.axes, *self.tests)), *(one.path for one in self.values))
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are read, the identifier first."""
-        return tuple(dict.fromkeys([self.person, *(path.name for path in self.paths)]))
+        return tuple(dict.fromkeys([self.person, *(path.name for path in self.read)]))
+
+    @property
+    def read(self) -> tuple[Path, ...]:
+        """How each column of the source is read."""
+        return tuple(one for path in self.paths for one in paths_read(path))
 
 
 def cube_of_persons(persons: Cube, made: Sequence[PersonColumn], axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:

@@ -12,7 +12,7 @@ from math import prod
 from discreet.cube.cube import Cube
 from discreet.cube.person_numbers import Here, KnownUpTo, Parts, PersonNumber, RowsUpTo, Total, share_unit
 from discreet.cube.tables import Beside
-from discreet.cube.value_paths import KeyAxis, NumberPath, Path
+from discreet.cube.value_paths import KeyAxis, NumberPath, Path, paths_read
 from discreet.cube.weights import WEIGHTINGS, Weighting, weight
 from discreet.domain.bounds import MOST_GROUPS
 
@@ -160,12 +160,16 @@ class PersonScan:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are read, the identifier first."""
-        read = (path.name for path in self.paths)
-        return tuple(dict.fromkeys([self.person, *read]))
+        return tuple(dict.fromkeys([self.person, *(path.name for path in self.read)]))
+
+    @property
+    def read(self) -> tuple[Path, ...]:
+        """How each column of the source is read."""
+        return tuple(one for path in self.paths for one in paths_read(path))
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """How each column is read: of the axes, then of the values, then of the weight."""
+        """How each column of the table is read: of the axes, then of the values, then of the weight."""
         weight = () if self.weight is None else (self.weight,)
         return (*(axis.path for axis in self.axes), *(one.path for one in self.values), *weight)
 

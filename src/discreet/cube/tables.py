@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from discreet.cube.value_paths import Path
+from discreet.cube.value_paths import Path, paths_read
 
 __all__ = ["Beside", "PersonCodes"]
 
@@ -24,7 +24,12 @@ class PersonCodes:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the source that are read, the identifier first."""
-        return tuple(dict.fromkeys([self.person, *(path.name for path in self.paths)]))
+        return tuple(dict.fromkeys([self.person, *(path.name for path in self.read)]))
+
+    @property
+    def read(self) -> tuple[Path, ...]:
+        """How each column of the source is read."""
+        return tuple(one for path in self.paths for one in paths_read(path))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

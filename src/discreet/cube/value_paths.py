@@ -10,6 +10,7 @@ Imputed values are independent of the data and of each other; a record's imputed
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -17,13 +18,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.domain.codes import NULL
-from discreet.domain.columns import Category, Date, Number
+from discreet.domain.columns import Category, Date, Number, listed_category
 from discreet.domain.imputation import integer_weights, law_weights
 from discreet.domain.origins import Origin
 from discreet.domain.steps import Clamp, ClampCategories, Impute, NumberFacts, Step, TableFacts, after
 from discreet.errors import InternalError
 
-__all__ = ["CategoryPath", "KeyAxis", "Moment", "NumberPath", "Path", "axis_law", "axis_size", "mark_imputed", "path_of"]
+__all__ = [
+    "CategoryPath",
+    "KeyAxis",
+    "Moment",
+    "NumberPath",
+    "Path",
+    "axis_law",
+    "axis_size",
+    "mark_imputed",
+    "path_of",
+    "paths_read",
+    "renamed",
+]
 
 
 def mark_imputed(source: int) -> int:
@@ -79,6 +92,22 @@ class CategoryPath:
 
 
 Path = NumberPath | CategoryPath
+
+
+def paths_read(path: Path) -> tuple[Path, ...]:
+    """How each column of the source is read that the path needs: its own, or the codes of each column of a list."""
+    if isinstance(path, NumberPath) or path.column.parts is None:
+        return (path,)
+    parts = zip(path.column.parts.columns, path.column.parts.values, strict=True)
+    return tuple(CategoryPath(name, Category(values), tuple(range(len(values))), NULL, ()) for name, values in parts)
+
+
+def renamed(path: Path, names: Mapping[str, str]) -> Path:
+    """The same path over a source whose columns have these names."""
+    if isinstance(path, NumberPath) or path.column.parts is None:
+        return replace(path, name=names[path.name])
+    parts = replace(path.column.parts, columns=tuple(names[name] for name in path.column.parts.columns))
+    return replace(path, column=listed_category(path.column.values, parts))
 
 
 def path_of(name: str, steps: tuple[Step, ...], start: TableFacts) -> Path:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from discreet.domain.categories import check_text
 from discreet.domain.columns import Category, Column, Date, Number
-from discreet.domain.declarations import Declared, expand_columns
+from discreet.domain.declarations import Declared, check_read_once, expand_columns
 from discreet.domain.identifiers import Identifier
 from discreet.domain.origins import root_of
 from discreet.domain.reading import CsvFormat
@@ -34,7 +34,7 @@ class Schema:
 
     Raises:
         SchemaError: no columns; a name that is empty, unprintable or declared twice, whatever its case; no `Column`; a
-            column that is declared, and part of a list of combinations too; such a list beside an `Identifier`.
+            column that is declared, and part of a list of combinations too.
     """
 
     columns: Mapping[str, Column]
@@ -61,7 +61,7 @@ class Schema:
         rest = {name: column for name, column in joined.items() if not isinstance(column, Identifier | Text)}
         made = expand_columns(rest)
         _check_columns({**made, **identifiers, **texts})
-        _check_parts(made, {**identifiers, **texts})
+        check_read_once({**identifiers, **texts, **made})
         object.__setattr__(self, "columns", MappingProxyType(made))
         object.__setattr__(self, "identifiers", MappingProxyType(identifiers))
         object.__setattr__(self, "texts", MappingProxyType(texts))
@@ -235,13 +235,3 @@ def _check_columns(columns: Mapping[str, Column | Identifier | Text]) -> None:
         twin = folded.setdefault(name.casefold(), name)
         if twin != name:
             raise SchemaError(f"column '{name}': differs from column '{twin}' only in upper and lower case")
-
-
-def _check_parts(columns: Mapping[str, Column], others: Mapping[str, Identifier | Text]) -> None:
-    """Lists of combinations are read row by row, and not yet person by person; each of their columns is read once."""
-    lists = [name for name, column in columns.items() if isinstance(column, Category) and column.parts is not None]
-    if lists and others:
-        raise SchemaError(
-            f"column '{lists[0]}': a list of combinations cannot stand beside '{next(iter(others))}' yet: combinations are "
-            "not put together person by person; write the combination into one column of the source, and declare a Category"
-        )

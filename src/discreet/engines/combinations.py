@@ -1,36 +1,38 @@
 """A source whose columns are read together: combinations that a public list names, on top of any engine.
 
 The engine groups by the columns of the source, one by one. Which combination of the list a cell is in is looked up here, on
-the counts, so that every engine reads every list (K6 of docs/proofs/areas.md). No row is seen here.
+the counts, so that every engine reads every list (K6 of docs/proofs/areas.md). No row is seen here. Readings of persons are
+passed on as they are: a person is in a combination and not in its parts, so that the engine looks it up for each row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.cube.combinations import Codes, Combinations, numbers_of, parts_of_list
 from discreet.cube.cube import Cube, compact
-from discreet.cube.value_paths import CategoryPath, KeyAxis, Moment
-from discreet.domain.codes import NULL
+from discreet.cube.keys import KeyScan
+from discreet.cube.value_paths import KeyAxis, Moment, paths_read
 from discreet.domain.columns import Category
-from discreet.domain.origins import Parts
 from discreet.domain.schema import Schema
 from discreet.engines.base import (
     CubeRequest,
     Engine,
     Header,
+    PersonReading,
+    Personal,
     check_ready,
     cubes_of,
     rows_of,
+    totals_of_persons,
 )
-from discreet.errors import InternalError
+from discreet.engines.texts import Keyed, KeyTable, keys_kept
 
 __all__ = ["Combining", "combining"]
-
-Codes = NDArray[np.int64]
 
 
 def combining(engine: Engine, schema: Schema) -> Engine:
@@ -74,6 +76,22 @@ class Combining:
         """The same as the engine's."""
         check_ready(self._engine)
 
+    def can_add_persons(self) -> bool:
+        """The same as the engine's."""
+        return isinstance(self._engine, Personal) and self._engine.can_add_persons()
+
+    def add_persons(self, scan: PersonReading) -> Cube:
+        """The same as the engine's."""
+        return totals_of_persons(self._engine, scan)
+
+    def can_keep_keys(self) -> bool:
+        """The same as the engine's."""
+        return isinstance(self._engine, Keyed) and self._engine.can_keep_keys()
+
+    def open_keys(self, scan: KeyScan) -> AbstractContextManager[KeyTable]:
+        """The same as the engine's."""
+        return keys_kept(self._engine, scan)
+
     def close(self) -> None:
         """The engine is closed."""
         self._engine.close()
@@ -109,9 +127,9 @@ def _split(axes: Sequence[KeyAxis]) -> _Split:
     places: list[tuple[int, ...]] = []
     known: dict[str, tuple[int, ...]] = {}
     for axis in axes:
-        parts = axis.path.column.parts if isinstance(axis.path, CategoryPath) else None
+        parts = parts_of_list(axis)
         if parts is None or axis.name not in known:
-            more = [axis] if parts is None else _part_axes(parts)
+            more = [axis] if parts is None else [KeyAxis(path) for path in paths_read(axis.path)]
             own = tuple(range(len(asked), len(asked) + len(more)))
             asked += more
             known |= {} if parts is None else {axis.name: own}
@@ -121,32 +139,11 @@ def _split(axes: Sequence[KeyAxis]) -> _Split:
     return _Split(tuple(axes), tuple(asked), tuple(places))
 
 
-def _part_axes(parts: Parts) -> list[KeyAxis]:
-    """An axis for each column of a list, whose labels are the codes of its categories."""
-    columns = zip(parts.columns, parts.values, strict=True)
-    return [KeyAxis(CategoryPath(name, Category(values), tuple(range(len(values))), NULL, ())) for name, values in columns]
-
-
 def _targets(axis: KeyAxis, found: Sequence[Codes]) -> Codes:
     """The label of each cell on the axis of a list, from the codes of the parts; NULL is the code of no category."""
-    path = axis.path
-    if not isinstance(path, CategoryPath) or path.column.parts is None:
-        raise InternalError("a list of combinations was expected here")
-    parts = path.column.parts
-    sizes = [len(values) + 1 for values in parts.values]
-    listed = _numbers([np.array(codes, dtype=np.int64) for codes in parts.codes], sizes)
+    known = Combinations.of(axis)
+    listed = np.array(known.numbers, dtype=np.int64)
     order = np.argsort(listed)
-    numbers = _numbers(found, sizes)
+    numbers = numbers_of(found, known.sizes)
     near = order[np.minimum(np.searchsorted(listed, numbers, sorter=order), len(order) - 1)]
-    targets = np.array(path.targets, dtype=np.int64)
-    others = targets[-1] if parts.other else path.null_target
-    return np.where(listed[near] == numbers, targets[near], others)
-
-
-def _numbers(codes: Sequence[Codes], sizes: Sequence[int]) -> Codes:
-    """One number for each combination of codes, NULL as the last code of its column; below 2**62, as `Keys` has checked."""
-    total = np.zeros(len(codes[0]), dtype=np.int64)
-    for own, size in zip(codes, sizes, strict=True):
-        total *= size
-        total += np.where(own == NULL, size - 1, own)
-    return total
+    return np.where(listed[near] == numbers, np.array(known.targets, dtype=np.int64)[near], known.others)

@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from discreet.cube.combinations import Combinations, parts_of_list
 from discreet.cube.cube import Cube, compact, empty_cube, sum_dtype
 from discreet.cube.keys import KeyScan
 from discreet.cube.persons import PersonScan
-from discreet.cube.value_paths import CategoryPath, KeyAxis, Moment, NumberPath
+from discreet.cube.value_paths import CategoryPath, KeyAxis, Moment, NumberPath, paths_read
 from discreet.domain.columns import Category, Date, Number
 from discreet.engines.base import ColumnType, CountedCells, Engine, Header, PersonReading
 from discreet.engines.joined import Joiner
@@ -108,9 +109,11 @@ class ReferenceEngine:
         """The rows, each a value by the name of its column."""
         return (dict(zip(self._header, row, strict=True)) for row in self._rows)
 
-    def label(self, axis: KeyAxis, value: object) -> int:
-        """The label of a value of these rows."""
-        return label(axis, value, self._header[axis.name])
+    def label(self, axis: KeyAxis, row: Mapping[str, object]) -> int:
+        """The label of one of these rows."""
+        if parts_of_list(axis) is None:
+            return label(axis, row[axis.name], self._header[axis.name])
+        return Combinations.of(axis).label([self.label(KeyAxis(path), row) for path in paths_read(axis.path)])
 
     def code(self, path: NumberPath, value: object) -> int | None:
         """The code of a number or date of these rows; None for null."""

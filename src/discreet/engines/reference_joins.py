@@ -31,8 +31,8 @@ class Reading(Protocol):
     def named_rows(self) -> Iterator[Mapping[str, object]]:
         """The rows, each a value by the name of its column."""
 
-    def label(self, axis: KeyAxis, value: object) -> int:
-        """The label of a value of these rows."""
+    def label(self, axis: KeyAxis, row: Mapping[str, object]) -> int:
+        """The label of one of these rows."""
 
     def code(self, path: NumberPath, value: object) -> int | None:
         """The code of a number or date of these rows; None for null."""
@@ -77,8 +77,8 @@ class ReferenceJoiner:
         """The labels and codes of cells: of values in the first table, of codes in the others."""
         own_label, own_code = self._engine.label, self._engine.code
 
-        def label(axis: KeyAxis, value: Any) -> int:
-            return label_of_code(axis, value) if axis.path.table else own_label(axis, value)
+        def label(axis: KeyAxis, row: Mapping[str, Any]) -> int:
+            return label_of_code(axis, row[axis.name]) if axis.path.table else own_label(axis, row)
 
         def code(path: NumberPath, value: Any) -> int | None:
             return code_within(path, value) if path.table else own_code(path, value)
@@ -94,7 +94,7 @@ def agreed_codes(engine: Reading, scan: PersonCodes) -> dict[object, list[int | 
         if person is not None:
             own = found.setdefault(person, [set() for _ in scan.paths])
             for codes, path in zip(own, scan.paths, strict=True):
-                codes.update({engine.label(KeyAxis(path), row[path.name])} - {NULL})
+                codes.update({engine.label(KeyAxis(path), row)} - {NULL})
     return {person: [one.pop() if len(one) == 1 else None for one in own] for person, own in found.items()}
 
 

@@ -29,7 +29,9 @@ __all__ = [
     "read_row",
 ]
 
-Label = Callable[[KeyAxis, object], int]
+Label = Callable[[KeyAxis, Mapping[str, object]], int]
+"""The label of a row."""
+
 Code = Callable[[NumberPath, object], int | None]
 
 
@@ -68,7 +70,7 @@ class Found:
 def read_row(scan: PersonScan, row: Mapping[str, object], label: Label, code: Code) -> Found:
     """What is read of a row."""
     codes = (code(one.path, row[one.path.name]) for one in scan.values)
-    bins = (one.place(label(one.axis, row[one.axis.name])) for one in scan.spreads)
+    bins = (one.place(label(one.axis, row)) for one in scan.spreads)
     return Found(times_of(scan, row, code), tuple(codes), tuple(bins))
 
 
@@ -125,7 +127,7 @@ def make_rows(scan: PersonRows, rows: Iterable[Mapping[str, object]], label: Lab
     own: dict[object, list[Mapping[str, object]]] = {}
     for row in rows:
         person = identity(row[scan.person])
-        if person is not None and all(label(axis, row[axis.name]) == 1 for axis in scan.tests):
+        if person is not None and all(label(axis, row) == 1 for axis in scan.tests):
             own.setdefault(person, []).append(row)
     persons = Counter(tuple(one.code(_number_of(scan, one, of, label, code)) for one in scan.made) for of in own.values())
     keys = np.array(list(persons), dtype=np.int64).reshape(len(persons), len(scan.made))
@@ -144,7 +146,7 @@ def _number_of(
         codes = [known for row in rows if (known := code(path, row[path.name])) is not None]
         return total.clamped(len(codes), sum(codes)) if codes else None
     axis = scan.axes[one.place]
-    labels = {label(axis, row[axis.name]) for row in rows} - {NULL}
+    labels = {label(axis, row) for row in rows} - {NULL}
     if one.how == "distinct":
         return len(labels)
     if not labels or (one.how == "only" and len(labels) > 1):
@@ -169,11 +171,11 @@ def times_of(scan: PersonScan, row: Mapping[str, object], code: Code) -> int:
 
 def cell_of(scan: PersonScan, row: Mapping[str, object], label: Label) -> int | None:
     """The cell of the request that the row is in; None where it fails a condition or is in no group."""
-    if any(label(axis, row[axis.name]) != 1 for axis in scan.tests):
+    if any(label(axis, row) != 1 for axis in scan.tests):
         return None
     cell = 0
     for key in scan.keys:
-        place = _place_of(key, label(key.axis, row[key.axis.name]))
+        place = _place_of(key, label(key.axis, row))
         if place is None:
             return None
         cell += key.stride * place

@@ -15,7 +15,8 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from discreet.cube.value_paths import CategoryPath, KeyAxis, Moment, NumberPath
+from discreet.cube.combinations import Combinations, parts_of_list
+from discreet.cube.value_paths import CategoryPath, KeyAxis, Moment, NumberPath, paths_read
 from discreet.domain.codes import NULL
 from discreet.domain.columns import Category, Date, Number
 from discreet.domain.schema import Schema
@@ -116,6 +117,8 @@ def labels_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[Key
         axes: what is labelled.
         further: expressions over the source, each with a name that is neither k, c nor t with a number.
     """
+    if any(parts_of_list(axis) for axis in axes):
+        return _combined_sql(dialect, source, header, axes, further)
     keys = [_key(dialect, axes, i, header[axis.name], apart=False) for i, axis in enumerate(axes)]
     inner = [f"{key.value} AS c{i}" for i, key in enumerate(keys)]
     lookups = "".join(dialect.lookup(key.joined, i) for i, key in enumerate(keys) if key.joined is not None)
@@ -126,6 +129,38 @@ def labels_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[Key
     named = [one.rpartition(" AS ")[2] for one in further]
     body = f"SELECT {', '.join([*further, *inner])} FROM {source}"
     return f"SELECT {', '.join([*named, *labels])} FROM ({body}) AS coded{lookups}"
+
+
+def _combined_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[KeyAxis], further: Sequence[str]) -> str:
+    """The same where lists of combinations are among the axes: their columns are labelled first, and then looked up."""
+    read, places = [], []
+    for axis in axes:
+        own = [axis] if parts_of_list(axis) is None else [KeyAxis(path) for path in paths_read(axis.path)]
+        places.append(range(len(read), len(read) + len(own)))
+        read += own
+    named = [one.rpartition(" AS ")[2] for one in further]
+    inner, labels, lookups = [*named], [*named], []
+    for i, (axis, own) in enumerate(zip(axes, places, strict=True)):
+        if parts_of_list(axis) is None:
+            inner.append(f"k{own[0]} AS d{i}")
+            labels.append(f"d{i} AS k{i}")
+            continue
+        known = Combinations.of(axis)
+        path = CategoryPath(axis.name, Category(known.numbers), known.targets, known.others, ())
+        inner.append(f"{_number_sql(known, [f'k{place}' for place in own])} AS c{i}")
+        labels.append(f"coalesce(t{i}, {known.others}) AS k{i}")
+        lookups.append(dialect.lookup(path, i))
+    parts = labels_sql(dialect, source, header, read, further)
+    body = f"SELECT {', '.join(inner)} FROM ({parts}) AS parted"
+    return f"SELECT {', '.join(labels)} FROM ({body}) AS numbered{''.join(lookups)}"
+
+
+def _number_sql(known: Combinations, codes: Sequence[str]) -> str:
+    """The number of a combination of codes, as `cube.combinations` numbers them."""
+    number = "CAST(0 AS BIGINT)"
+    for code, size in zip(codes, known.sizes, strict=True):
+        number = f"({number} * {size} + CASE WHEN {code} = {NULL} THEN {size - 1} ELSE {code} END)"
+    return number
 
 
 def answer_names(dialect: Dialect, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> list[str]:

@@ -90,8 +90,8 @@ def test_a_column_is_read_by_one_list_alone() -> None:
         dp.Schema(course=courses, school=dp.Category(["A"]))
     with pytest.raises(SchemaError, match="and 'course' reads it too"):
         dp.Schema(course=courses, again=courses)
-    with pytest.raises(SchemaError, match="not put together person by person"):
-        dp.Schema(course=courses, student=dp.Identifier())
+    with pytest.raises(SchemaError, match="and 'school' reads it too"):
+        dp.Schema(course=courses, school=dp.Identifier())
 
 
 def test_a_list_with_too_many_combinations_of_its_parts_is_refused() -> None:

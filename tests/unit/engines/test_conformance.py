@@ -25,6 +25,7 @@ from discreet.audit.engines.hostile import hostile_tables
 from discreet.audit.engines.persons import check_persons
 from discreet.cube import person_numbers
 from discreet.cube.cube import Cube
+from discreet.cube.combinations import Combinations
 from discreet.cube.persons import NOWHERE, InFull, PersonScan, PersonSpread
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines import reference as reference_module
@@ -83,7 +84,7 @@ def test_many_different_texts_are_one_cell(openers: Mapping[str, OpenEngine], so
     "source", ["parquet", *(pytest.param(one, marks=pytest.mark.slow) for one in ("comma_separated", "polars", "relation"))]
 )
 def test_persons_are_added_up_by_every_kind_of_source(openers: Mapping[str, OpenEngine], source: str) -> None:
-    assert check_persons(openers[source]) == 126
+    assert check_persons(openers[source]) == 153
 
 
 def test_an_engine_without_persons_is_not_asked_for_them() -> None:
@@ -118,10 +119,20 @@ TRAPS: dict[str, tuple[Any, str, Any]] = {
         "_of_rows",
         lambda total, known, most, fine, coarse: known and (fine * total * min(known, most) + known) // (known * coarse),
     ),
+    "a combination is known by all its parts but one": (
+        Combinations,
+        "label",
+        lambda known, codes: LABEL(known, [*codes[:-1], 0]),
+    ),
+    "combinations that are not listed are the last one": (
+        Combinations,
+        "label",
+        lambda known, codes: known.targets[-1] if (found := LABEL(known, codes)) == known.others else found,
+    ),
     "too many rows are all": (InFull, "holds_in", lambda full, rows, parts: True),
     "ids are trimmed": (reference_persons, "identity", lambda value: value.strip() if isinstance(value, str) else value),
 }
-SHARE, PLACE = PersonScan.share, PersonSpread.place
+SHARE, PLACE, LABEL = PersonScan.share, PersonSpread.place, Combinations.label
 CELL_OF, WEIGHT, TIMES_OF = reference_persons.cell_of, reference_persons.weight, reference_persons.times_of
 
 

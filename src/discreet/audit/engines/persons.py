@@ -2,7 +2,7 @@
 
 What is tried: ids of every type with nulls, texts that a collation or a trim would make one, persons in more groups than
 the bound and with more rows, rows in any order and in two copies, totals beyond their bounds, values and bins of more rows
-than count, and weights of rows. An engine that puts groups together after the bound, that counts groups for all persons
+than count, weights of rows, and combinations that a list names. An engine that puts groups together after the bound, that counts groups for all persons
 together, that rounds a weight or a share up, or that keeps rows without an id, has other integers.
 """
 
@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from discreet.audit.engines.conformance import ConformanceError, OpenEngine, Rows, failures, first_difference
 from discreet.cube.cube import Cube, compact
 from discreet.domain.columns import Category, Date, Number
+from discreet.domain.combinations import Keys
 from discreet.domain.groups import bins
 from discreet.domain.identifiers import Identifier
 from discreet.domain.neighbours import AddRemove
@@ -53,6 +54,12 @@ _SCHEMA = Schema(
     amount=Number(-4, 10, step="0.5"),
     day=Date("2026-01-01", "2026-12-31"),
     times=Number(0, 9),
+)
+
+_LISTED = Schema(
+    visitor=Identifier(),
+    place=Keys({"shop": ["b", "a", "a", "b"], "times": [1, 2, 9, 0]}, columns=["shop", "times"]),
+    day=Date("2026-01-01", "2026-12-31"),
 )
 
 
@@ -134,6 +141,13 @@ def _requests() -> Iterator[tuple[str, Plan]]:
     yield "in full", table.bound(groups=3, rows=7).group_by("shop").agg(*cut)
     yield "weights", table.bound(groups=1, rows=9, weight="times").group_by("shop").agg(persons(), count())
     yield "values with weights", table.bound(groups=2, weight="times").group_by(quarters).agg(*values)
+    listed = Table(_LISTED, AddRemove(person="visitor"))
+    yield "combinations", listed.bound(groups=1, rows=2).group_by("place", quarters).agg(persons(), count())
+    yield (
+        "a part of combinations",
+        listed.where({"place.shop": ["a"]}).bound(groups=1).group_by("place.times").agg(persons()),
+    )
+    yield "combinations of persons", listed.per_person(places=distinct("place", most=5)).agg(count("places"))
     yield "rows of persons", table.where({"amount": (-3, 9)}).per_person(**_MADE).agg(*(count(name) for name in _MADE))
 
 

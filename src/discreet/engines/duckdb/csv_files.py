@@ -87,7 +87,7 @@ class _CsvEngine:
 
     def add_persons(self, scan: PersonReading) -> Cube:
         columns = list(scan.columns)
-        table = _with_points(STAGED, scan.paths, self.header, self._formats[0].decimal, scan.person)
+        table = _with_points(STAGED, scan.read, self.header, self._formats[0].decimal, scan.person)
         statement = parts_sql(LINES, table, self.header, scan)
         with self._database.cursor() as cursor:
             return add_persons_of_frames(cursor, statement, STAGED, self._frames(columns), scan)
@@ -97,7 +97,7 @@ class _CsvEngine:
 
     def collect(self, cursor: Any, table: str, scan: PartReading) -> None:
         named = (scan.rest.person, scan.column) if isinstance(scan, KeyScan) else (scan.person,)
-        paths = scan.rest.paths if isinstance(scan, KeyScan) else scan.paths
+        paths = scan.rest.read if isinstance(scan, KeyScan) else scan.read
         given = _with_points(STAGED, paths, self.header, self._formats[0].decimal, *named)
         statement = parts_sql(LINES, given, self.header, scan)
         collect_frames(cursor, statement, STAGED, self._frames(list(scan.columns)), (table, scan))
@@ -108,7 +108,7 @@ class _CsvEngine:
     @contextmanager
     def open_keys(self, scan: KeyScan) -> Iterator[KeyTable]:
         named = (scan.rest.person, scan.column)
-        table = _with_points(STAGED, scan.rest.paths, self.header, self._formats[0].decimal, *named)
+        table = _with_points(STAGED, scan.rest.read, self.header, self._formats[0].decimal, *named)
         statement = key_rows_sql(LINES, table, self.header, scan)
         with (
             self._database.cursor() as cursor,

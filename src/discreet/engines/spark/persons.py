@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from discreet.cube.person_rows import PersonRows
 from discreet.cube.persons import PersonKey, PersonScan, PersonValue
 from discreet.cube.tables import PersonCodes
-from discreet.cube.value_paths import KeyAxis
+from discreet.cube.value_paths import KeyAxis, renamed
 from discreet.engines.base import Header, PersonReading
 from discreet.engines.joined_parts import joined_parts_sql
 from discreet.engines.person_scans import answer_sql, parts_sql
@@ -31,7 +31,7 @@ def under_places(scan: PersonReading | PersonCodes, places: Mapping[str, str]) -
     """The scan with each column called as in `places`."""
     match scan:
         case PersonCodes():
-            paths = tuple(replace(path, name=places[path.name]) for path in scan.paths)
+            paths = tuple(renamed(path, places) for path in scan.paths)
             return replace(scan, person=places[scan.person], paths=paths)
         case PersonScan():
             return replace(
@@ -59,7 +59,7 @@ def _key(key: PersonKey, places: Mapping[str, str]) -> PersonKey:
 
 
 def _axis(axis: KeyAxis, places: Mapping[str, str]) -> KeyAxis:
-    return replace(axis, path=replace(axis.path, name=places[axis.name]))
+    return replace(axis, path=renamed(axis.path, places))
 
 
 def _value(value: PersonValue, places: Mapping[str, str]) -> PersonValue:

@@ -149,7 +149,7 @@ class _SqliteEngine:
         statement = parts_sql(DUCKDB, STAGED, {**self._header, ids: _IDS}, _staged(scan, ids))
         try:
             with _open(self._path) as connection, self._database.cursor() as cursor:
-                frames = self._frames(connection, [ids, *_parts_for(scan.paths)])
+                frames = self._frames(connection, [ids, *_parts_for(scan.read)])
                 return add_persons_of_frames(cursor, statement, STAGED, frames, scan)
         except sqlite3.Error:
             raise unreadable() from None
@@ -166,7 +166,7 @@ class _SqliteEngine:
         statement = parts_sql(DUCKDB, STAGED, {**self._header, ids: _IDS}, staged)
         try:
             with _open(self._path) as connection:
-                frames = self._frames(connection, [ids, *texts, *_parts_for(rest.paths)])
+                frames = self._frames(connection, [ids, *texts, *_parts_for(rest.read)])
                 collect_frames(cursor, statement, STAGED, frames, (table, scan))
         except sqlite3.Error:
             raise unreadable() from None
@@ -182,7 +182,7 @@ class _SqliteEngine:
         statement = parts_sql(DUCKDB, STAGED, {**self._header, ids: _IDS}, _staged(scan, ids))
         try:
             with _open(self._path) as connection, self._database.cursor() as cursor:
-                frames = self._frames(connection, [ids, texts, *_parts_for(scan.rest.paths)])
+                frames = self._frames(connection, [ids, texts, *_parts_for(scan.rest.read)])
                 with keys_of_frames(cursor, statement, STAGED, frames, scan) as kept:
                     yield kept
         except sqlite3.Error:
