@@ -32,7 +32,11 @@ PUBLISHED = {
         [],
         {
             **dict.fromkeys(["comment", "angry", "haha", "love", "sad", "wow", "spam"], Fraction(10**2)),
-            **{"click": 40**2, "like": 22**2, "share": 14**2, "share without click": 10**2, "false news": 10**2},
+            "click": 40**2,
+            "like": 22**2,
+            "share": 14**2,
+            "share without click": 10**2,
+            "false news": 10**2,
         },
     ),
     "earnings": ([], {"earnings": Fraction(2, 3)}),

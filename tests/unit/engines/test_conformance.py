@@ -24,8 +24,8 @@ from discreet.audit.engines.conformance import (
 from discreet.audit.engines.hostile import hostile_tables
 from discreet.audit.engines.persons import check_persons
 from discreet.cube import person_numbers
-from discreet.cube.cube import Cube
 from discreet.cube.combinations import Combinations
+from discreet.cube.cube import Cube
 from discreet.cube.persons import NOWHERE, InFull, PersonScan, PersonSpread
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines import reference as reference_module

@@ -2,8 +2,9 @@
 
 What is tried: ids of every type with nulls, texts that a collation or a trim would make one, persons in more groups than
 the bound and with more rows, rows in any order and in two copies, totals beyond their bounds, values and bins of more rows
-than count, weights of rows, and combinations that a list names. An engine that puts groups together after the bound, that counts groups for all persons
-together, that rounds a weight or a share up, or that keeps rows without an id, has other integers.
+than count, weights of rows, and combinations that a list names. An engine that puts groups together after the bound, that
+counts groups for all persons together, that rounds a weight or a share up, or that keeps rows without an id, has other
+integers.
 """
 
 from __future__ import annotations
