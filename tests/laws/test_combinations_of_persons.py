@@ -1,4 +1,4 @@
-"""Lists of combinations on tables of persons: what they answer and cost, against a source with the combination written in."""
+"""Lists of combinations on tables of persons: what they answer and cost, against a source that has them written in."""
 
 from __future__ import annotations
 

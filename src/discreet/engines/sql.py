@@ -133,11 +133,12 @@ def labels_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[Key
 
 def _combined_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[KeyAxis], further: Sequence[str]) -> str:
     """The same where lists of combinations are among the axes: their columns are labelled first, and then looked up."""
-    read, places = [], []
+    read: list[KeyAxis] = []
+    places: list[range] = []
     for axis in axes:
-        own = [axis] if parts_of_list(axis) is None else [KeyAxis(path) for path in paths_read(axis.path)]
-        places.append(range(len(read), len(read) + len(own)))
-        read += own
+        parts = [axis] if parts_of_list(axis) is None else [KeyAxis(path) for path in paths_read(axis.path)]
+        places.append(range(len(read), len(read) + len(parts)))
+        read += parts
     named = [one.rpartition(" AS ")[2] for one in further]
     inner, labels, lookups = [*named], [*named], []
     for i, (axis, own) in enumerate(zip(axes, places, strict=True)):
@@ -150,8 +151,7 @@ def _combined_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[
         inner.append(f"{_number_sql(known, [f'k{place}' for place in own])} AS c{i}")
         labels.append(f"coalesce(t{i}, {known.others}) AS k{i}")
         lookups.append(dialect.lookup(path, i))
-    parts = labels_sql(dialect, source, header, read, further)
-    body = f"SELECT {', '.join(inner)} FROM ({parts}) AS parted"
+    body = f"SELECT {', '.join(inner)} FROM ({labels_sql(dialect, source, header, read, further)}) AS parted"
     return f"SELECT {', '.join(labels)} FROM ({body}) AS numbered{''.join(lookups)}"
 
 
