@@ -1,7 +1,7 @@
 """Cells of public codes: paths, scans, primitive queries and their answers, and resampling.
 
 * `cells`: From the cells of a cube to the cells of a release: the cell in which rows count, and one code for each key
-* `combinations`: Combinations of several columns of the source that a public list names: their numbers, and the label of each
+* `combinations`: Combinations of columns of the source that a public list names: their numbers, and the label of each
 * `cube`: The cube: integer counts and sums per cell of public codes
 * `value_paths`: The way of one value of a column through the steps, as a public table
 * `joins`: A scan of rows and of the tables of persons beside it: what each table is asked for, and how its columns go on
