@@ -341,4 +341,4 @@ def test_sqlite_adds_up_persons(sqlite_opener: Callable[[Header, Rows], Engine])
     def opened(header: Header, rows: Rows) -> Engine:
         return sqlite_opener(header, [[str(cell) if isinstance(cell, dt.date) else cell for cell in row] for row in rows])
 
-    assert check_persons(opened) == 126
+    assert check_persons(opened) == 153
