@@ -250,7 +250,7 @@ def _first_of(engine: Any, scan: Any) -> dict[object, list[int | None]]:
     """The first row of each person, in the order in which they come."""
     found: dict[object, list[int | None]] = {}
     for row in engine.named_rows():
-        codes = [engine.label(reference_joins.KeyAxis(path), row[path.name]) for path in scan.paths]
+        codes = [engine.label(reference_joins.KeyAxis(path), row) for path in scan.paths]
         if row[scan.person] is not None:
             found.setdefault(row[scan.person], [None if code < 0 else code for code in codes])
     return found
@@ -266,7 +266,7 @@ def _every_row(self: Any, scan: Any) -> Iterator[dict[str, object]]:
             codes = [
                 None
                 if other is None
-                else max(self._others[one.table].label(reference_joins.KeyAxis(path), other[path.name]), -1)
+                else max(self._others[one.table].label(reference_joins.KeyAxis(path), other), -1)
                 for path in one.codes.paths
             ]
             yield {**row, **dict(zip(names, (None if code == -1 else code for code in codes), strict=True))}
