@@ -264,9 +264,7 @@ def _every_row(self: Any, scan: Any) -> Iterator[dict[str, object]]:
         own = [other for other in self._others[one.table].named_rows() if other[one.codes.person] == row[scan.person]]
         for other in own or [None]:
             codes = [
-                None
-                if other is None
-                else max(self._others[one.table].label(reference_joins.KeyAxis(path), other), -1)
+                None if other is None else max(self._others[one.table].label(reference_joins.KeyAxis(path), other), -1)
                 for path in one.codes.paths
             ]
             yield {**row, **dict(zip(names, (None if code == -1 else code for code in codes), strict=True))}
