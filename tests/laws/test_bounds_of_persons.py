@@ -92,10 +92,13 @@ def test_ranges_hold_all_tables_within_them_and_some_table_reaches_each_end(grou
 
 
 def released(rows: list[tuple[int, str | None, int]], most: int = 12, edges: list[int] | None = None) -> dp.Release:
+    each = TABLE.per_person(shops=dp.distinct("shop", most=most))
+    return release_of(each.agg(dp.histogram("shops", edges or [*range(most + 1)])), rows)
+
+
+def release_of(request: Plan, rows: list[tuple[int, str | None, int]]) -> dp.Release:
     frame = pl.DataFrame(rows, schema=["visitor", "shop", "day"], orient="row")
     with session_over(frame, SCHEMA, neighbours=PERSONS, budget=dp.PureDP(10**9)) as session:
-        each = session.table.per_person(shops=dp.distinct("shop", most=most))
-        request = each.agg(dp.histogram("shops", edges or [*range(most + 1)]))
         return session.release(request, spend=10**6, name="how many shops")
 
 
@@ -192,6 +195,42 @@ def test_numbers_of_another_form_are_refused(what: str) -> None:
         quote(asked(2), dp.ZCDP(1)).left_out(given)
 
 
+def test_declarations_of_a_release_are_those_of_the_request() -> None:
+    """Who is in two of a few shops may be in all of many, and a household in more than each of its members."""
+    few = dp.Schema(visitor=dp.Identifier(), shop=dp.Category(SHOPS[:2]), day=dp.Number(0, 6))
+    families = dp.Schema(family=dp.Identifier(), **TABLE.schema.columns)
+    others = dp.Table(few, PERSONS), dp.Table(families, dp.AddRemove(person="family"))
+    release = released(drawn(1))
+    for other in others:
+        with pytest.raises(ArgumentError, match="other declarations"):
+            quote(other.bound(groups=2).group_by("shop").agg(dp.persons()), dp.ZCDP(1)).left_out(release)
+    wider = dp.Schema(visitor=dp.Identifier(), shop=dp.Category(SHOPS), day=dp.Number(0, 9))
+    same = dp.Table(wider, PERSONS).bound(groups=2).group_by("shop").agg(dp.persons())
+    assert quote(same, dp.ZCDP(1)).left_out(release).lost[1] > 0  # no condition is on the days
+
+
+def test_declarations_that_nobody_compares_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "_declared", lambda *_: {})
+    with pytest.raises(pytest.fail.Exception):
+        test_declarations_of_a_release_are_those_of_the_request()
+
+
+def test_persons_without_a_value_are_in_no_group_where_null_has_none() -> None:
+    """A bin of nobody and some: all its persons may be in no group, and then those of the others are a larger part."""
+    rows = [*((k, shop, 0) for k in range(10) for shop in SHOPS[:2]), *((10 + k, None, 0) for k in range(30))]
+    plan = asked(1)
+    errors = quote(plan, dp.ZCDP("0.05")).left_out(released(rows, edges=[0, 2, 3, 12]))
+    lost, every = lost_of(plan, rows, dp.ZCDP("0.05"))
+    assert errors.share[0] <= lost / every <= errors.share[1]
+
+
+def test_a_bin_of_nobody_that_is_taken_for_one_group_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    literal = bounds._Bin
+    monkeypatch.setattr(bounds, "_Bin", lambda least, most, count: literal(max(least, 1), most, count))
+    with pytest.raises(AssertionError):
+        test_persons_without_a_value_are_in_no_group_where_null_has_none()
+
+
 def test_releases_about_others_are_refused() -> None:
     release, quoted = released(drawn(1)), quote(asked(2), dp.ZCDP(1))
     elsewhere = TABLE.where({"day": (0, 3)}).bound(groups=2).group_by("shop").agg(dp.persons())
@@ -200,6 +239,12 @@ def test_releases_about_others_are_refused() -> None:
     by_day = TABLE.bound(groups=2).group_by(dp.bins("day", [0, 3, 6])).agg(dp.persons())
     with pytest.raises(ArgumentError, match="the request has other groups"):
         quote(by_day, dp.ZCDP(1)).left_out(release)
+    as_bins = TABLE.per_person(days=dp.distinct("day", most=7)).agg(dp.histogram("days", range(8)))
+    with pytest.raises(ArgumentError, match="the request has other groups"):  # two days may be in one bin
+        quote(by_day, dp.ZCDP(1)).left_out(release_of(as_bins, drawn(1)))
+    weighed = TABLE.bound(groups=2, weight="day").group_by("shop").agg(dp.persons())
+    with pytest.raises(ArgumentError, match="0 in 'day' too"):
+        quote(weighed, dp.ZCDP(1)).left_out(release)
     with pytest.raises(ArgumentError, match="do not hold all numbers"):
         quoted.left_out(released(drawn(1), edges=[0, 3, 5]))
     with pytest.raises(PlanError, match="left_out"):

@@ -5,7 +5,7 @@ Proof: U9 of docs/proofs/persons.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -15,7 +15,8 @@ from typing import Any, Protocol, runtime_checkable
 from discreet.cube.queries import PersonSum
 from discreet.cube.weights import Weighting, unit_of, weight
 from discreet.domain.bounds import Bound
-from discreet.domain.groups import group_labels
+from discreet.domain.groups import CategoryGroup, group_labels
+from discreet.domain.neighbours import person_of
 from discreet.domain.steps import step_json
 from discreet.domain.words import one_line
 from discreet.errors import ArgumentError, InternalError, PlanError, printed
@@ -251,8 +252,9 @@ def _checked(bins: Sequence[_Bin], plan: Plan) -> GroupsOfPersons:
 def _of_release(document: Mapping[str, Any], plan: Plan) -> GroupsOfPersons:
     """The bins of a released histogram of numbers of groups."""
     shown, made = _histogram(document)
-    _check_same_rows(document["plan"], plan)
-    if [group.column for group in plan.group_by] != [made["column"]]:
+    _check_same_rows(document["plan"], made["column"], plan)
+    own = [group.column for group in plan.group_by if isinstance(group, CategoryGroup)]
+    if len(plan.group_by) != 1 or own != [made["column"]]:
         raise ArgumentError(
             f"groups: the release counts different values of '{made['column']}', and the request has other groups; give the "
             "numbers of persons by their number of groups"
@@ -268,7 +270,8 @@ def _of_release(document: Mapping[str, Any], plan: Plan) -> GroupsOfPersons:
         most = cells if end - 1 == last else end - 1 + null
         if most >= 1 and first <= cells:
             count = Fraction(max(0, low)), Fraction(max(0, high))
-            bins.append(_Bin(max(first, 1), min(max(most, 1), cells), count))
+            # Who has no value is in the null group alone, and in no group where that is not printed.
+            bins.append(_Bin(max(first, int(null)), min(most, cells), count))
     return GroupsOfPersons(tuple(bins))
 
 
@@ -292,14 +295,32 @@ def _histogram(document: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[
     return shown, own
 
 
-def _check_same_rows(released: Mapping[str, Any], plan: Plan) -> None:
-    """Checks that the histogram is of the rows that the request asks.
+def _check_same_rows(released: Mapping[str, Any], column: str, plan: Plan) -> None:
+    """Checks that the histogram is of the rows and persons that the request asks, and of the values that are its groups.
 
     Raises:
-        ArgumentError: other clamps or conditions stand before it.
+        ArgumentError: other clamps or conditions stand before it; the request leaves out rows of weight 0; a column that
+            matters was declared in another way, or another identifier says whose row it is.
     """
-    own = [step_json(step, plan.schema) for step in plan.steps if not isinstance(step, Bound)]
+    own, bound = [step_json(step, plan.schema) for step in plan.steps if not isinstance(step, Bound)], plan.facts.bound
     if released["persons"]["steps"] != own:
         raise ArgumentError(
             "groups: the release is of other rows than the request: release the histogram after the same clamp and where"
         )
+    if bound is not None and bound.weight is not None:
+        raise ArgumentError(
+            f"groups: the release counts rows with 0 in '{bound.weight}' too, which the request leaves out; give the "
+            "numbers of persons by their number of groups"
+        )
+    made, names = released["persons"], {column, *(str(step["column"]) for step in own)}
+    declared = (_declared(schema, names) for schema in (made["schema"], plan.schema.to_json()))
+    if made["neighbours"]["person"] != person_of(plan.neighbours) or next(declared) != next(declared):
+        raise ArgumentError(
+            "groups: the release was made with other declarations of its columns than the request has now: release the "
+            "histogram again"
+        )
+
+
+def _declared(schema: Iterable[Mapping[str, object]], names: Collection[str]) -> Mapping[str, object]:
+    """What a schema says of these columns, by their names."""
+    return {str(column["name"]): column for column in schema if column["name"] in names}
