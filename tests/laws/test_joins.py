@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.joined import HEADERS, JOINED, PARTS, PEOPLE, VISITS, joined_engine
+from tests.joined import HEADERS, JOINED, PARTS, PEOPLE, RELATION, VISITS, joined_engine
 
 import discreet as dp
 from discreet.cube.cube import Cube
@@ -24,7 +24,9 @@ from discreet.engines import reference_joins, reference_persons
 from discreet.engines.base import Engine
 from discreet.engines.reference import ReferenceEngine
 from discreet.noise.bits import system_bits
+from discreet.plan import shown
 from discreet.plan.plan import Plan
+from discreet.plan.shown import hidden_labels
 from discreet.plan.table import Table
 from discreet.privacy import ZCDP, PureDP
 from discreet.quotes.allocate import quote
@@ -33,6 +35,7 @@ from discreet.releases.evaluate import exact_answers, run_scans
 Row = tuple[Any, ...]
 Rows = tuple[Row, ...]
 
+TOWN_HEADER = {"id": HEADERS[1]["id"], "town": HEADERS[1]["sex"]}
 FLAT = dp.Schema({**VISITS.columns, **VISITS.identifiers, **PEOPLE.columns})
 FLAT_HEADER = {**HEADERS[0], **{name: HEADERS[1][name] for name in PEOPLE.columns}}
 KNOWN = {"sex": ("f", "m"), "age": range(10)}
@@ -303,3 +306,30 @@ def test_a_join_that_is_not_one_is_noticed(mutant: str, monkeypatch: pytest.Monk
                 monkeypatch.setattr(module, "identity", lambda value: "nobody" if value is None else value)
     with pytest.raises(AssertionError):
         check_requests(120)
+
+
+TOWNS = dp.Schema(
+    id=dp.Identifier(),
+    town=dp.Category(["n", "e", "s"]),
+    part=dp.DerivedColumn("part", of="town", by={"n": "north", "e": "north", "s": "south"}),
+)
+
+
+def test_a_person_whose_rows_agree_in_a_derived_column_alone_is_in_the_null_group_of_the_other() -> None:
+    """Two towns of one part: the part is known, the town is not. One town says its part, so that there is no null then."""
+    table = Table(VISITS, RELATION, beside=(("people", TOWNS),)).join("people")
+    engine = joined_engine([(1, "a", 0), (2, "a", 0)], [(1, "n"), (1, "e"), (2, "n"), (2, "s")], (HEADERS[0], TOWN_HEADER))
+    for condition, by, labels, found in (
+        ({"part": ["north"]}, "town", {0, 1, 3}, [0, 0, 0, 1]),
+        ({"part": ["south"]}, "town", {2}, [0, 0, 0, 0]),
+        ({"town": ["n", "e"]}, "part", {0}, [0, 0, 0]),
+    ):
+        plan = table.where(condition).bound(groups=9).group_by(by).agg(dp.persons())
+        assert {*range(len(found))} - hidden_labels(plan, plan.group_by[0]) == labels
+        assert answers(engine, plan, ZCDP(1)) == [found]
+
+
+def test_a_null_group_of_persons_that_is_left_out_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shown, "Counter", lambda _: {})
+    with pytest.raises(AssertionError):
+        test_a_person_whose_rows_agree_in_a_derived_column_alone_is_in_the_null_group_of_the_other()

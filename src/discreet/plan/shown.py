@@ -6,6 +6,7 @@ the groups in which no row can be because of a condition on the column that is g
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from math import prod
@@ -102,7 +103,8 @@ def empty_labels(plan: Request, group: Group) -> frozenset[int]:
 def _condition_above(plan: Request, group: Group, step: Where | WhereIn) -> WhereIn | None:
     """What a condition on another column of the family says of the group's own: the codes with which a row can pass it.
 
-    Null is the last one: a category that leads to no label here is a value there, and can pass.
+    Null is the last one: a category that leads to no label here is a value there, and can pass. So can a person whose rows
+    in a table of persons differ here and agree there (U7).
     """
     known = plan.facts[group.column]
     if not isinstance(step, WhereIn) or not isinstance(known, CategoryFacts) or step.column == group.column:
@@ -110,7 +112,11 @@ def _condition_above(plan: Request, group: Group, step: Where | WhereIn) -> Wher
     shared = together(group.column, step.column, plan.schema) if group.column in plan.schema.columns else None
     if shared is None:
         return None
-    kept = {int(own) for own, other in shared if int(other) in step.kept}
+    passing = [(int(own), int(other)) for own, other in shared if int(other) in step.kept]
+    kept, null = {own for own, _ in passing}, known.column.size
+    alike = Counter(other for own, other in passing if own != null)
+    if group.column in plan.schema.tables and any(many > 1 for many in alike.values()):
+        kept.add(null)
     return WhereIn(group.column, tuple(sorted(kept)))
 
 
