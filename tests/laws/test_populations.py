@@ -19,9 +19,12 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.joined import joined_engine
 
 import discreet as dp
+from discreet.domain.person_relations import AddRemoveParts, AddRemovePersons, with_beside
 from discreet.engines import open_source
+from discreet.engines.base import ColumnType
 from discreet.exact.canonical import canonical
 from discreet.ledger import Entry, Identity, Ledger, Reservation
 from discreet.ledger.losses import DatedCharge, charge_by, dated_charges
@@ -29,6 +32,7 @@ from discreet.noise.bits import system_bits
 from discreet.plan.plan import Plan
 from discreet.quotes.allocate import quote
 from discreet.releases.evaluate import exact_answers, run_scans
+from discreet.session import windows
 
 TOP = 2
 MONTHS = ("2026-01", "2026-02", "2026-03")
@@ -319,6 +323,35 @@ def test_a_condition_on_persons_is_none_on_rows() -> None:
     first, later, other = (1, INSIDE[0], "x", 1), (1, OUTSIDE[1], "x", 1), (2, OUTSIDE[0], "y", 5)
     assert answers(request, first) == answers(request, first, later, other)
     assert answers(by_last_day, first) != answers(by_last_day, first, later)
+
+
+def test_a_joined_request_sees_other_windows_where_parts_of_a_person_may_differ() -> None:
+    """Somebody of the household differs in the table of households. Others of it have rows in February, she has none."""
+    schema = dp.Schema(pid=dp.Identifier(), **SCHEMA.columns)
+    homes = dp.Schema(home=dp.Identifier(), size=dp.Category(["one", "more"]))
+    headers = (
+        {"pid": ColumnType("integer", ""), "day": ColumnType("date", "")},
+        {"home": ColumnType("integer", ""), "size": ColumnType("text", "")},
+    )
+
+    def joined(relation: AddRemovePersons | AddRemoveParts) -> Plan:
+        table = dp.Table(schema, with_beside(relation, {"people": "home"}), beside=(("people", homes),))
+        return WINDOWS.within(table, ["2026-02"]).join("people").bound(groups=1).group_by("size").agg(dp.persons())
+
+    def answers(size: str) -> list[list[Any]]:
+        engine, request = joined_engine([(1, INSIDE[0])], [(1, size)], headers), joined(AddRemoveParts("pid"))
+        found = exact_answers(quote(request, dp.ZCDP(1)), run_scans(engine, request.layout), system_bits())
+        return [answer.tolist() for answer in found]
+
+    assert answers("one") != answers("more")  # both tables have the same visits, in February and in all other months
+    assert WINDOWS.read_by(joined(AddRemoveParts("pid"))) == ()  # it is charged to all
+    assert WINDOWS.read_by(joined(AddRemovePersons("pid"))) == ("2026-02",)
+
+
+def test_joined_requests_that_are_charged_to_their_windows_alone_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(windows, "AddRemovePersons", AddRemoveParts)
+    with pytest.raises(AssertionError):
+        test_a_joined_request_sees_other_windows_where_parts_of_a_person_may_differ()
 
 
 def test_a_window_that_is_a_day_too_long_is_noticed() -> None:
