@@ -29,6 +29,7 @@ __all__ = [
     "is_of_persons",
     "is_relation",
     "neighbours_of",
+    "no_persons",
     "part_words",
     "person_of",
     "protected_rows",
@@ -188,6 +189,16 @@ def is_relation(value: object) -> TypeGuard[Neighbours]:
 def person_of(neighbours: Neighbours) -> str | None:
     """The column whose equal values mark the rows of one person; None where a person has one row, or so many."""
     return neighbours.person if isinstance(neighbours, OfPersons) and neighbours.each == "rows" else None
+
+
+def no_persons(neighbours: Neighbours, instead: str) -> str:
+    """The end of the message about what needs rows of persons, on a table that has none: why, and what to do `instead`."""
+    if isinstance(neighbours, OfPersons):
+        return f"the table has one row of each person; {instead}"
+    return (
+        "the table does not say whose row is whose; declare AddRemove(person=…) with an Identifier in the schema, or "
+        f"{instead}"
+    )
 
 
 def protected_rows(word: str) -> str | None:

@@ -15,7 +15,7 @@ from discreet.cube.persons import PersonValue
 from discreet.cube.value_paths import CategoryPath, KeyAxis, NumberPath, path_of
 from discreet.domain.codes import NULL
 from discreet.domain.columns import Category, Column, Date, Number
-from discreet.domain.neighbours import Neighbours, OfPersons, person_of
+from discreet.domain.neighbours import Neighbours, OfPersons, no_persons, person_of
 from discreet.domain.of_persons import OfRows, only
 from discreet.domain.person_relations import of_table
 from discreet.domain.schema import Schema
@@ -95,10 +95,7 @@ def person_table(schema: Schema, neighbours: Neighbours, steps: tuple[Step, ...]
         PlanError: a table of rows without persons; steps that draw or bound; no column; one that does not fit.
     """
     if not isinstance(neighbours, OfPersons) or person_of(neighbours) is None:
-        raise PlanError(
-            "per_person(): the table does not say whose row is whose; declare AddRemove(person=…) with an Identifier in the "
-            "schema"
-        )
+        raise PlanError(f"per_person(): {no_persons(neighbours, 'leave it out')}")
     facts = table_facts(schema, neighbours, steps)
     _check_steps(steps, facts)
     if not made:

@@ -16,7 +16,7 @@ from discreet.domain.codes import NULL
 from discreet.domain.columns import Date
 from discreet.domain.discovery import Keys
 from discreet.domain.groups import BinGroup, Group, group_labels
-from discreet.domain.neighbours import Neighbours, OfPersons, person_of
+from discreet.domain.neighbours import Neighbours, OfPersons, no_persons, person_of
 from discreet.domain.person_relations import of_table
 from discreet.domain.schema import Schema
 from discreet.domain.steps import CategoryFacts, Impute, NumberFacts, TableFacts, Where, WhereIn, conditions_of, facts_of
@@ -69,10 +69,8 @@ def check_persons(request: Asking, facts: TableFacts) -> None:
     person = person_of(request.neighbours)
     if person is None:
         if facts.bound is not None:
-            raise PlanError(
-                "bound(): bounds what one person counts for, and the table does not say whose row is whose; declare "
-                'AddRemove(person="…") with an Identifier in the schema, or leave the bound out'
-            )
+            why = no_persons(request.neighbours, "leave the bound out")
+            raise PlanError(f"bound(): bounds what one person counts for, and {why}")
         if request.schema.joined:
             raise PlanError(
                 f"join('{next(iter(request.schema.joined))}'): joins by the person, and the table does not say whose row is "

@@ -161,13 +161,13 @@ class Table:
             PlanError: there is no such table, it is joined already, or both tables have a column of one name.
         """
         known = dict(self.beside)
+        if self.facts.bound is not None or self.persons is not None:
+            raise PlanError(f"join({printed(table)}): puts columns on rows; it stands before bound() and per_person()")
         if not isinstance(table, str) or table not in known:
             none = "; name it in beside={…} of the session" if not known else did_you_mean(str(table), known)
             raise PlanError(f"join({printed(table)}): is not a table of persons of this data set{none}")
         if table in self.schema.joined:
             raise PlanError(f"join('{table}'): was joined already; leave the second one out")
-        if self.facts.bound is not None or self.persons is not None:
-            raise PlanError(f"join('{table}'): puts columns on rows; it stands before bound() and per_person()")
         return replace(self, schema=self.schema.join(table, known[table]))
 
     def per_person(self, **made: OfRows) -> Table:

@@ -33,7 +33,7 @@ class Persons:
         person: that identifier. Its values are those of the identifier that the neighbours name.
 
     Raises:
-        ArgumentError: not a schema, or one without that identifier.
+        ArgumentError: not a schema, or one without that identifier or without another column.
     """
 
     source: Any
@@ -55,6 +55,8 @@ class Persons:
             raise ArgumentError(
                 f"column '{other}': a table of persons has one Identifier, and no Text yet; leave the column out"
             )
+        if not self.schema.columns:
+            raise ArgumentError("schema: has no column but its Identifier; declare what is known of the persons")
 
     @property
     def shown(self) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from discreet.domain.groups import Bins, Group
-from discreet.domain.neighbours import person_of
+from discreet.domain.neighbours import no_persons, person_of
 from discreet.domain.steps import TableFacts
 from discreet.errors import InternalError, PlanError
 from discreet.exact.numbers import Amount
@@ -69,10 +69,8 @@ class BoundedPersons:
 
     def check(self, one: Statistic, facts: TableFacts) -> None:
         if person_of(facts.neighbours) is None:
-            raise PlanError(
-                "counted_in_full(): is about the bound of what a person counts for, and the table does not say whose row is "
-                "whose; leave it out"
-            )
+            why = no_persons(facts.neighbours, "leave it out")
+            raise PlanError(f"counted_in_full(): is about the bound of what a person counts for, and {why}")
 
     def needs(self, one: Statistic) -> tuple[Need, ...]:
         return ()

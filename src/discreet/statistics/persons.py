@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from discreet.domain.neighbours import person_of
+from discreet.domain.neighbours import no_persons, person_of
 from discreet.domain.steps import TableFacts
 from discreet.errors import InternalError, PlanError
 from discreet.exact.numbers import Amount
@@ -36,10 +36,7 @@ class OfPersons:
 
     def check(self, one: Statistic, facts: TableFacts) -> None:
         if person_of(facts.neighbours) is None:
-            raise PlanError(
-                "persons(): the table does not say whose row is whose; declare AddRemove(person=…) with an Identifier in "
-                "the schema, or ask for count()"
-            )
+            raise PlanError(f"persons(): {no_persons(facts.neighbours, 'ask for count()')}")
 
     def needs(self, one: Statistic) -> tuple[Need, ...]:
         return ()

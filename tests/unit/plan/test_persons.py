@@ -108,7 +108,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: dp.Table(dp.Schema(shop=SCHEMA["shop"]), dp.AddRemove()).per_person(visits=dp.rows(0, 5)),
         "AddRemove(person=",
     ),
-    "one row of each twice": (lambda: OF_EACH.per_person(visits=dp.rows(0, 5)), "AddRemove(person="),
+    "one row of each twice": (lambda: OF_EACH.per_person(visits=dp.rows(0, 5)), "one row of each person"),
     "one row of each of bounded persons": (lambda: BOUND.per_person(visits=dp.rows(0, 5)), "leave bound() out"),
     "one row of each after a sample": (lambda: TABLE.sample("1/2").per_person(visits=dp.rows(0, 5)), "put it first"),
     "one row of each of imputed rows": (
@@ -122,7 +122,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "ids as a column of persons": (lambda: TABLE.per_person(who=dp.only("visitor")), "Identifier"),
     "ids that are counted": (lambda: TABLE.per_person(who=dp.distinct("visitor", most=3)), "Identifier"),
     "reversed bounds of rows": (lambda: dp.rows(5, 1), "low must be below high"),
-    "a bound of one row of each": (lambda: OF_EACH.bound(groups=2).agg(dp.count()), "AddRemove(person="),
+    "a bound of one row of each": (lambda: OF_EACH.bound(groups=2).agg(dp.count()), "one row of each person"),
     "persons of one row of each": (lambda: OF_EACH.agg(dp.persons()), "ask for count()"),
     "the relation of one row of each, declared": (
         lambda: dp.Table(dp.Schema(shop=SCHEMA["shop"]), AddRemovePersons("visitor", "row")).agg(dp.count()),

@@ -147,8 +147,15 @@ def test_public_look_ups_stand_on_both_sides(tmp_path: Path) -> None:
         (lambda session: session.table.join(3), "not a table of persons"),
         (lambda session: session.table.join("visitors").join("visitors"), "joined already"),
         (lambda session: session.table.bound(rows=2).join("visitors"), r"before bound\(\)"),
-        (lambda session: session.table.per_person(n=dp.rows(0, 9)).join("visitors"), "not a table of persons"),
-        (lambda session: session.beside["visitors"].join("visitors"), "name it in beside"),
+        (lambda session: session.table.per_person(n=dp.rows(0, 9)).join("visitors"), r"before bound\(\) and per_person"),
+        (lambda session: session.beside["visitors"].join("visitors"), "puts columns on rows"),
+        (lambda session: session.beside["visitors"].agg(dp.persons()), "one row of each person; ask for count"),
+        (lambda session: session.beside["visitors"].agg(dp.counted_in_full()), "one row of each person; leave it out"),
+        (
+            lambda session: session.beside["visitors"].bound(rows=2).agg(dp.count()),
+            "one row of each person; leave the bound",
+        ),
+        (lambda session: session.beside["visitors"].per_person(sex=dp.only("sex")), "one row of each person; leave it out"),
         (lambda session: session.table.join("visitors").group_by("sex").agg(dp.persons()), r"bound\(groups=8\)"),
         (lambda session: session.table.join("visitors").where({"id": (1, 2)}), "not declared"),
         (lambda session: session.table.join("visitors").bound(rows=2, weight="age").agg(dp.count()), "column of 'visitors'"),
@@ -216,6 +223,7 @@ def test_other_tables_are_refused(given: Any, said: str) -> None:
         ({"id": dp.Identifier()}, "id", "must be a Schema"),
         (dp.Schema(id=dp.Identifier(), own=dp.Identifier(), age=dp.Number(0, 9)), "id", "column 'own'"),
         (dp.Schema(id=dp.Identifier(), name=dp.Text(max_length=9)), "id", "no Text yet"),
+        (dp.Schema(id=dp.Identifier()), "id", "no column but its Identifier"),
     ],
 )
 def test_other_schemas_of_persons_are_refused(schema: Any, person: Any, said: str) -> None:
