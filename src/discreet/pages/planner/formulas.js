@@ -196,9 +196,10 @@ function byFactor(plan, spends, factor) {
 function shareOut(plan, state) {
   const spends = state.releases.map(one => one.spend), open = plan.releases.some(one => !one.stored);
   const outcomes = plan.releases.map((_, place) => outcome(plan, state, place));
-  const budgets = [{asked: charge(plan, outcomes), left: left(plan, state)}, ...limits(plan, outcomes)].filter((one, k) => !k || one.asked.every(part => part[0]));
-  if (!open || !budgets.every(one => one.asked.every(part => part[0]) && one.left.every(part => part[0]))) return null;
-  const parts = budgets.flatMap(one => one.asked.map((part, k) => over(one.left[k], part)));
+  const whole = charge(plan, outcomes), own = {asked: whole, left: left(plan, state)};
+  const budgets = [own, ...limits(plan, outcomes).filter(one => one.asked.some(part => part[0]))];
+  if (!open || !whole.every(part => part[0]) || !budgets.every(one => one.left.every(part => part[0]))) return null;
+  const parts = budgets.flatMap(one => one.asked.flatMap((part, k) => part[0] ? [over(one.left[k], part)] : []));
   const least = parts.reduce((a, b) => compare(a, b) <= 0 ? a : b);
   const factor = plan.measure === "gdp" ? rootDown(least) : least;
   return byFactor(plan, spends, factor).map((spend, place) => plan.releases[place].stored ? spend : written(downTo(read(spend), 4)));

@@ -69,6 +69,18 @@ def test_what_is_shared_out_fits_in_every_budget(planner, page):
     assert [ok for *_, ok in of(opened)] == [True] * 3
 
 
+def test_a_budget_of_which_one_amount_is_not_asked_is_shared_out_by_the_other(planner, page):
+    """January is asked for ε alone: the δ of both is for February, and January has less ε left than the data set."""
+    text = re.sub(
+        r"rho = 0\.(\d)", r"epsilon = 0.\1, delta = 1e-6", PLAN.replace('measure = "zcdp"', 'measure = "approx-dp"')
+    )
+    text = text.replace("epsilon = 0.6, delta", "epsilon = 0.6\ndelta").replace('["2026-01", "2026-02"]', '"2026-02"')
+    text = text.replace("spend = 0.2", "spend = { epsilon = 0.2, delta = 0 }")
+    opened = page(planner(text.replace("spend = 0.05", "spend = { epsilon = 0.05, delta = 1e-7 }"))[1])
+    opened.state["releases"][0]["spend"] = opened.call("shareOut(plan, state)")[0]
+    assert 0 < Fraction(opened.state["releases"][0]["spend"]) <= Fraction("0.3")
+
+
 def test_a_release_of_all_rows_is_charged_to_every_window(planner, page):
     html, found = planner(PLAN + ALL)
     named = [(one["kind"], one["name"], one["releases"]) for one in found["limits"]]
