@@ -34,6 +34,8 @@ __all__ = ["Description"]
 
 _MAX_LEVELS = 10_000
 _MAX_CELLS = 1_000_000
+_MAX_NESTED = 5_000_000
+"""The most cells of one list of totals from which all others follow: nothing has to be looked for beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +72,20 @@ class Description:
 
         Raises:
             SchemaError: a column that is not declared, a value that is not a level of its column.
-            ArgumentError: a column with more than 10,000 levels, a joint domain of more than 1,000,000 cells, a name of
-                a linear invariant that is a column or used twice.
+            ArgumentError: a column with more than 10,000 levels, a joint domain of more than 1,000,000 cells, or of
+                5,000,000 where the totals of all of them are published; a name of a linear invariant that is a column or
+                used twice.
         """
         for part in self.parts:
             _check_part(part, schema)
         joint = joint_columns(self.columns, schema)
         sizes = {name: schema[name].size + 1 for name in joint}
         cells = domain_size(joint, schema)
-        if cells > _MAX_CELLS:
+        told = any(_tells(part, joint, schema) for part in self.parts)
+        if cells > (most := _MAX_NESTED if told else _MAX_CELLS):
             widest = max(sizes, key=lambda name: sizes[name])
             raise ArgumentError(
-                f"invariants: the joint domain of {', '.join(joint)} has {cells} cells, more than {_MAX_CELLS}; "
+                f"invariants: the joint domain of {', '.join(joint)} has {cells} cells, more than {most}; "
                 f"publish fewer columns, or coarsen '{widest}', which has {sizes[widest]} levels with null"
             )
         _check_names(self, schema)
@@ -96,9 +100,9 @@ def _check_part(part: ExactStatement, schema: Schema) -> None:
                 f"{'' if isinstance(part, LinearStatement) else ', or list the values to publish in only=[…]'}"
             )
     cells = domain_size(part.columns, schema)
-    if cells > _MAX_CELLS:
+    if cells > (most := _MAX_NESTED if _tells(part, part.columns, schema) else _MAX_CELLS):
         raise ArgumentError(
-            f"invariants: the totals of {', '.join(part.columns)} have {cells} cells, more than {_MAX_CELLS}; "
+            f"invariants: the totals of {', '.join(part.columns)} have {cells} cells, more than {most}; "
             "publish the totals of fewer columns together"
         )
     if isinstance(part, LinearStatement):
@@ -106,6 +110,12 @@ def _check_part(part: ExactStatement, schema: Schema) -> None:
             _check_distinct([cell for cell, _ in row], part.columns, schema)
     else:
         _check_distinct(cells_of(part), part.columns, schema)
+
+
+def _tells(part: ExactStatement, columns: Sequence[str], schema: Schema) -> bool:
+    """True if the totals of all cells of these columns are published, from which all coarser totals follow."""
+    whole = isinstance(part, TotalsStatement) and part.only is None
+    return whole and {*joint_columns(part.columns, schema)} == {*joint_columns(columns, schema)}
 
 
 def _names_all_cells(part: ExactStatement) -> bool:

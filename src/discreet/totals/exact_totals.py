@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -127,25 +128,38 @@ def atoms_of(exact_totals: ExactTotals, schema: Schema, columns: tuple[str, ...]
     columns = columns or joint_columns(invariants.columns, schema)
     groups = [np.zeros(domain_size(columns, schema), dtype=np.int64)]  # all rows, whose number is public
     groups += [_groups(part, columns, schema) for part in parts]
-    _, labels = np.unique(np.stack(groups), axis=1, return_inverse=True)
-    labels = labels.reshape(-1).astype(np.int64)
-    sets = [(np.ones(int(labels.max()) + 1, dtype=bool), None if exact_totals.totals is None else exact_totals.totals.rows)]
-    for part, group in zip(parts, groups[1:], strict=True):
-        counts = None if exact_totals.totals is None else exact_totals.totals.counts(part, schema)
-        for number in np.unique(group[group >= 0]):
-            members = np.zeros(len(sets[0][0]), dtype=bool)
-            members[labels[group == number]] = True
-            sets.append((members, None if counts is None else int(counts[number])))
-    settled = np.zeros(len(sets[0][0]), dtype=bool)
+    labels = groups[0]
+    for group in groups[1:]:  # in the order of all numbers side by side
+        _, labels = np.unique(labels * (int(group.max()) + 2) + group + 1, return_inverse=True)
+        labels = labels.reshape(-1).astype(np.int64)
+    published = exact_totals.totals
+    counts = [] if published is None else [published.counts(one, schema) for one in parts]
+    every = None if published is None else published.rows
+    settled = np.zeros(int(labels.max()) + 1, dtype=bool)
     totals = np.zeros(len(settled), dtype=np.int64)
-    for members, count in sorted(sets, key=lambda one: int(one[0].sum())):
-        rest = np.flatnonzero(members & ~settled)
+    for members, place, number in _sets(labels, groups):
+        rest = members[~settled[members]]
         if len(rest) > 1:
             return None
         if len(rest) == 1:
+            count = every if not place else int(counts[place - 1][number]) if counts else None
             settled[rest] = True
             totals[rest] = 0 if count is None else count - int(totals[members].sum())
     return Atoms(labels.reshape(shape_of(columns, schema)), None if exact_totals.totals is None else totals)
+
+
+def _sets(labels: NDArray[np.int64], groups: Sequence[NDArray[np.int64]]) -> Iterator[tuple[NDArray[np.int64], int, int]]:
+    """The classes of each published set, the place of its list and its number there; the smallest sets first."""
+    first = np.unique(labels, return_index=True)[1]
+    found = []
+    for place, group in enumerate(groups):
+        own = group[first]  # a class is within one set of each list, or in none of it
+        order = np.argsort(own, kind="stable")
+        numbers, starts, sizes = np.unique(own[order], return_index=True, return_counts=True)
+        every = zip(sizes.tolist(), starts.tolist(), numbers.tolist(), strict=True)
+        found += [(size, place, number, order[start : start + size]) for size, start, number in every if number >= 0]
+    for _, place, number, members in sorted(found, key=lambda one: one[0]):
+        yield members, place, number
 
 
 def _groups(part: TotalsStatement, columns: tuple[str, ...], schema: Schema) -> NDArray[np.int64]:

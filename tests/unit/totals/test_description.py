@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.invariants import Impossible, Invariants, LinearInvariant, Margins, Occupied, Totals
+from discreet.totals import description
 
 SCHEMA = dp.Schema(
     {
@@ -169,11 +170,29 @@ def test_a_sum_over_too_many_values_is_not_advised_to_list_them():
 
 def test_a_joint_domain_that_is_too_large_is_refused_with_its_size():
     schema = dp.Schema({name: dp.Number(0, 98) for name in "abcd"})
-    with pytest.raises(dp.ArgumentError, match="totals of a, b, c, d have 100000000 cells, more than 1000000"):
+    with pytest.raises(dp.ArgumentError, match="totals of a, b, c, d have 100000000 cells, more than 5000000"):
         Totals("a", "b", "c", "d").check(schema)
     with pytest.raises(dp.ArgumentError, match=r"joint domain of a, b, c, d has 100000000 cells.*'a', which has 100 levels"):
         Margins("a", "b", "c", "d").check(schema)
     Totals("a", "b", "c").check(schema)
+
+
+def test_a_list_that_tells_all_others_may_have_more_cells(monkeypatch):
+    """Lists that follow from a finest one, such as blocks by sex and counties, are one partition: nothing is looked for."""
+    monkeypatch.setattr(description, "_MAX_CELLS", 10)
+    monkeypatch.setattr(description, "_MAX_NESTED", 12)
+    areas = {"county": ["1", "1", "2"], "block": ["a", "b", "c"]}
+    schema = dp.Schema(area=dp.Hierarchy(areas, levels=["county", "block"]), sex=dp.Category(["f", "m"]))
+    (Totals("area.block", "sex") + Totals("area.county") + Totals("sex")).check(schema)  # 4 × 3 cells
+    for crossing in (
+        Totals("area.block") + Totals("area.county", "sex"),
+        Totals("area.block", "sex", only=[("a", "f")]) + Totals("area.county"),
+    ):
+        with pytest.raises(dp.ArgumentError, match="12 cells, more than 10"):
+            crossing.check(schema)
+    monkeypatch.setattr(description, "_MAX_NESTED", 11)
+    with pytest.raises(dp.ArgumentError, match="12 cells, more than 11"):
+        Totals("area.block", "sex").check(schema)
 
 
 def test_it_joins_with_invariants_only():
