@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
@@ -74,18 +74,19 @@ def align(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> list[str]:
 
 
 class Spinner:
-    """Turns next to `what` while the work inside goes on, if stdout is a terminal; `tell` adds the current stage."""
+    """Turns next to `what` while the work inside goes on, if a stream is a terminal; `tell` adds the current stage."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, stream: TextIO | None = None) -> None:
         self._what = what
+        self._stream = stream or sys.stdout
         self._status: Status | None = None
 
     def __enter__(self) -> Spinner:
-        if sys.stdout.isatty():
+        if self._stream.isatty():
             from rich.console import Console
             from rich.text import Text
 
-            self._status = Console().status(Text(self._what))
+            self._status = Console(file=self._stream).status(Text(self._what))
             self._status.start()
         return self
 

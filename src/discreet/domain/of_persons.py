@@ -42,11 +42,22 @@ class OfRows:
         return {"how": self.how, **of, **ends}
 
 
-def rows(low: int, high: int) -> OfRows:
+def rows(low: int, high: int | None = None) -> OfRows:
     """The number of rows of a person that fulfil the conditions, moved to the nearest of two bounds.
 
-    A person without such a row is not in the table, so that `low` is of use where it is above 1.
+    A person without such a row is not in the table, so that `low` is of use where it is above 1. Made-up rows that agree
+    with a release are something else: `release.rows()`, or `fit_rows(release)`.
+
+    Raises:
+        ArgumentError: bounds that are no whole numbers, are not in order, or are missing; a release.
     """
+    if hasattr(low, "document"):
+        raise ArgumentError(
+            "rows(…): counts the rows of each person, as in rows(0, 50); rows that agree with a release are release.rows(), "
+            "or fit_rows(release)"
+        )
+    if high is None:
+        raise ArgumentError(f"rows({printed(low)}): needs the largest number too, such as rows({printed(low)}, 50)")
     least, most = whole_number(low, "rows(low)", least=0), whole_number(high, "rows(high)", least=1)
     return OfRows("rows", None, _ordered("rows", Fraction(least), Fraction(most)))
 

@@ -12,6 +12,7 @@
 * `deviations`: How far whole numbers of areas are from the unbiased counts: what a view changes, and where
 * `dividing`: Whole numbers of rows for areas of one level: each wider area divided among the areas in it
 * `document`: The result: numbers with error bars, the guarantee, and all that a third party needs to check both
+* `domains`: What can be in a row, as a document of measured tables says it: public maps and rules
 * `evaluate`: A quote carried out on its cubes: exact integers, then noisy integers
 * `exports`: A release in the formats of others: what readers, offices and portals open
 * `files`: A table that is too large for one document: Parquet files of a limited number of rows each, and their

@@ -101,11 +101,11 @@ class Release:
             raise ArgumentError("plot(): the release has too many groups for bars; filter release.scan() and plot that")
         return bars_of(self.shown(0), statistic, self.about)
 
-    def rows(self, rows: int | None = None, *, strict: bool = False) -> Rows:
+    def rows(self, rows: int | None = None, *, each: int = 1, strict: bool = False) -> Rows:
         """Made-up rows that agree with the published tables: what `fit_rows` makes of this release, with its errors."""
         from discreet.releases.rows.result import fit_rows
 
-        return fit_rows(self, rows=rows, strict=strict)
+        return fit_rows(self, rows=rows, each=each, strict=strict)
 
     @property
     def document(self) -> dict[str, Any]:

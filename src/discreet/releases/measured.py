@@ -18,6 +18,7 @@ from discreet.exact.numbers import exact, text
 from discreet.mechanisms.effects import Axes, Effects
 from discreet.quotes.quote import Line, Quote
 from discreet.releases.assemble import Noisy, answers_of
+from discreet.releases.domains import domain_json
 from discreet.releases.files import TABLE
 from discreet.releases.measured_areas import areas_json, verify_areas
 from discreet.releases.recomputed import Published, axis_json, check_columns, law_of, places_of, refuse_made_up
@@ -38,9 +39,9 @@ _WORDS = (AgreeingTables.word, AgreeingAreas.word)
 
 
 def measured_json(quote: Quote, noisy: Noisy) -> dict[str, Any]:
-    """The measured integers of the agreeing tables of a release, as its document holds them."""
+    """The measured integers of the agreeing tables of a release, as its document holds them, and what rows can be."""
     found = [_block_of(quote, line, noisy) for line in quote.lines if isinstance(line.recipe, AgreeingRecipe | AreasRecipe)]
-    return {"measured": [{**one, "charge": quote.charge} for one in found]} if found else {}
+    return {"measured": [{**one, "charge": quote.charge} for one in found], **domain_json(quote)} if found else {}
 
 
 def _block_of(quote: Quote, line: Line, noisy: Noisy) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def keys_of_frames(cursor: Any, statement: str, staged: str, frames: Iterable[An
         cursor.execute(f"CREATE TEMP TABLE {table} ({columns})")
         for frame in frames:
             cursor.register(staged, ArrowOnly(frame))
-            cursor.execute(f"INSERT INTO {table} BY NAME {statement}")
+            cursor.execute(f"INSERT INTO {table} {statement}")
             cursor.unregister(staged)
         yield kept
 

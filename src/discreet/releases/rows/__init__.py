@@ -1,9 +1,27 @@
 """Rows that are fitted to what a release has published: post-processing of its document, nothing charged.
 
-* `fit`: Rows by sweeps of draws with integer weights, the same on every machine
+* `ahead`: Looking ahead: which levels of a column leave a level for every column that comes after it
+* `approximate`: About how far a number that is computed from rows may be off
+* `axes`: The columns of a document as axes, and what is drawn at once
+* `chosen`: Lists that nobody stated, but facts demand
+* `compared`: How rows compare with the tables that they were fitted to
+* `division`: Whole numbers near wanted ones: within ranges, with given sums, inside exact totals
+* `exchanges`: Exchanges of levels between rows, with which every list stands
+* `facts`: What a document says exactly, as facts about the axes of rows
+* `files`: Rows as a file with the words for its columns
+* `fit`: Rows by sweeps of draws and exchanges with integer weights, the same on every machine
+* `frame`: Rows as a frame, with the types of the document's columns
+* `joined`: Rows that have exact lists: one list after the other, matched where they overlap
+* `law`: The law of a draw: whole weights that fall exponentially with the costs
+* `layout`: Where the cells of all tables lie in memory
+* `model`: Everything that rows are fitted to, in integers
+* `published`: The tables of a document in whole numbers, and how much they count
 * `result`: The rows of a release, how they compare with its tables, and what its tables do not say
-* `start`: Where the sweeps start: columns of exact totals as they are, the others one by one
-* `targets`: What a document says of tables, in integers: targets, weights and exact totals
+* `scaled`: Another number of rows with the same shares
+* `simulated`: A document as it would be if its rows were the data and their noise had been drawn again
+* `start`: Where the sweeps start: all exact lists, no row in an empty cell
+* `targets`: What a document says of rows, put together
+* `values`: Numbers and dates inside the ranges that rows have drawn
 * `words`: The words of the generator: raw bits of a counter, keyed with the digest of a release
 """
 

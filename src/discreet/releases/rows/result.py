@@ -5,51 +5,46 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
-from math import prod
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from discreet.errors import ArgumentError, printed
-from discreet.exact.files import replace_file
-from discreet.releases.measured import blocks_of, frames_of
-from discreet.releases.recomputed import Published, places_of
+from discreet.domain.about import About
+from discreet.errors import ArgumentError, InternalError, printed
+from discreet.releases.labelled import texts_of
+from discreet.releases.recomputed import Published
+from discreet.releases.rows.approximate import Approximate, about
+from discreet.releases.rows.compared import Compared, PublishedTable, tables_in
+from discreet.releases.rows.files import write_rows
 from discreet.releases.rows.fit import sweep_rows
-from discreet.releases.rows.start import start_rows
-from discreet.releases.rows.targets import Targets, scaled, targets_of
-from discreet.releases.rows.words import words_of
+from discreet.releases.rows.frame import frame_of_rows
+from discreet.releases.rows.model import Start, Targets
+from discreet.releases.rows.scaled import start_scaled
+from discreet.releases.rows.simulated import simulated_document
+from discreet.releases.rows.start import broken_facts
+from discreet.releases.rows.targets import Described, described
+from discreet.releases.rows.words import NAME, Words, words_of
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Compared", "Rows", "check_suffix", "fit_rows"]
+__all__ = ["Rows", "fit_rows"]
 
 _MOST_ROWS = 10**8
+_MOST_EACH = 10**6
+_MOST_FILES = 1000
+
+Tell = Callable[[int, int], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """How the rows compare with one table.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Made:
+    """How rows were made: from which document, with which levels, and which numbers of its main table they have."""
 
-    Args:
-        columns: what the table counts by.
-        cells: how many cells it has.
-        within: how many of them have a number of rows that lies in their interval.
-        noisy: True where noise dominates: half of the cells have an estimate below half of their half-width.
-    """
-
-    columns: tuple[str, ...]
-    cells: int
-    within: int
-    noisy: bool
-
-    @property
-    def named(self) -> str:
-        """The table in words."""
-        return " × ".join(self.columns) or "all rows"
+    document: dict[str, Any]
+    found: Described
+    start: Start
+    own: Mapping[str, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,13 +54,20 @@ class Rows:
     Whoever has the release can recompute them, row by row, on any machine.
 
     Args:
-        frame: the rows. Columns of bins hold the labels of the bins.
+        frame: the rows, with the columns of the tables and of the exact totals, and with all columns that follow from these.
+            Values of numbers and dates lie in the bins that were drawn. Where rows stand for several, the last column says
+            for how many.
         name: of the release.
         dataset: of the release.
         digest: of the release.
-        published: the number of rows that the release says, exactly or as an estimate. Where the frame has another number
-            of rows, they have the same shares, and exact totals hold as shares.
+        published: the number of rows that the release says, exactly or as an estimate.
+        made: the number of rows that the frame has, or that its rows stand for. Where it is another number than the
+            published one, they have the same shares, and exact totals hold as shares.
         compared: each table beside the rows.
+        apart: the pairs of columns that no table counts by together: nothing is known of what hangs together in them.
+        kept: the exact facts and the rules that every row keeps, in words.
+        left: exact facts that are not about the rows that the tables count, in words: the rows do not keep them.
+        about: the words of the release.
     """
 
     frame: pl.DataFrame = field(repr=False)
@@ -73,7 +75,13 @@ class Rows:
     dataset: str
     digest: str
     published: int
+    made: int
     compared: tuple[Compared, ...]
+    apart: tuple[tuple[str, str], ...]
+    kept: tuple[str, ...]
+    left: tuple[str, ...]
+    about: About = field(repr=False)
+    _made: _Made = field(repr=False)
 
     @cached_property
     def share(self) -> float:
@@ -84,12 +92,6 @@ class Rows:
     def noisy(self) -> tuple[str, ...]:
         """The tables in which noise dominates."""
         return tuple(one.named for one in self.compared if one.noisy)
-
-    @property
-    def apart(self) -> tuple[tuple[str, str], ...]:
-        """The pairs of columns that no table counts by together: nothing is known of what hangs together in them."""
-        together = {pair for one in self.compared for pair in combinations(sorted(one.columns), 2)}
-        return tuple(pair for pair in combinations(self.frame.columns, 2) if tuple(sorted(pair)) not in together)
 
     def check(self) -> pl.DataFrame:
         """Each table with the share of its cells whose number of rows lies in their interval."""
@@ -104,27 +106,83 @@ class Rows:
             }
         )
 
-    def save(self, path: str | Path) -> Path:
-        """The rows as a file, complete or not at all.
+    def simulated(self, files: int = 20) -> Iterator[pl.DataFrame]:
+        """Frames of rows made of these rows, each as if they were the data and their noise had been drawn again.
+
+        How a number differs between them is about how far it may be off. That is approximate: the noise of each table is
+        simulated, but what no table says is not. The frames are the same for everybody who has the release, and cost as much
+        time as the rows each.
+
+        Args:
+            files: how many, from 2 to 1,000.
 
         Raises:
-            ArgumentError: another suffix than .parquet and .csv, or a path that cannot be written.
+            ArgumentError: another number, or rows that are not as many as the release says.
         """
-        place = Path(path)
-        check_suffix(place)
-        write = self.frame.write_parquet if place.suffix == ".parquet" else self.frame.write_csv
-        try:
-            replace_file(place, lambda draft: write(draft))  # noqa: PLW0108 (types)
-        except OSError as wrong:
-            raise ArgumentError(f"rows '{place}': cannot be written ({wrong.strerror})") from None
-        return place
+        if not (type(files) is int and 2 <= files <= _MOST_FILES):
+            raise ArgumentError(f"files={printed(files)}: must be a whole number from 2 to {_MOST_FILES:,}")
+        if self.made != self.published:
+            raise ArgumentError("simulated(): needs as many rows as the release says; leave rows= out")
+        return (self._again(place) for place in range(1, files + 1))
+
+    def _again(self, place: int) -> pl.DataFrame:
+        document = simulated_document(self._made.document, self._made.start, self._made.own, place)
+        found = described(document, self._made.found.targets.each)
+        words = words_of(document["digest"])
+        _, start = _swept(found, found.targets.rows, words, _tell_nobody)
+        return frame_of_rows(found, start, document, words)[0]
+
+    def interval(self, number: Callable[[pl.DataFrame], float], *, files: int = 20, level: float = 0.95) -> Approximate:
+        """A number that is computed from the rows, with an approximate interval from `simulated` files.
+
+        It answers how far the noise of the release may have moved the number. It does not answer what the tables do not
+        say: interactions of columns that no table counts by together, and where in a bin a value lies.
+
+        Args:
+            number: computes it from a frame, for example `lambda frame: frame["age"].mean()`.
+            files: how many simulated files.
+            level: about how often the interval should hold the number of the data.
+
+        Raises:
+            ArgumentError: as for `simulated`; a level that is not between 0 and 1; a number that is not finite.
+        """
+        if not (isinstance(level, float) and 0 < level < 1):
+            raise ArgumentError(f"level={printed(level)}: must lie between 0 and 1, such as 0.95")
+        own, *others = (_finite(number(one)) for one in (self.frame, *self.simulated(files)))
+        return about(own, others, level)
+
+    def save(self, path: str | Path, *, formulas: str = "escape") -> tuple[Path, ...]:
+        """The rows as a file, complete or not at all, with the labels of the release.
+
+        A Parquet file has them in its metadata under the key "discreet". Next to a CSV file there is one that describes it,
+        `NAME.csv-metadata.json` (CSV on the Web). In a CSV file labels that spreadsheets take for formulas get a single
+        quote in front, unless `formulas` is "keep".
+
+        Returns:
+            The files.
+
+        Raises:
+            ArgumentError: another suffix than .parquet and .csv, a path that cannot be written, or another word.
+        """
+        told = {
+            "made": "rows fitted to the published tables of a release; none of them is a person",
+            "release": self.name,
+            "dataset": self.dataset,
+            "digest": self.digest,
+            "scheme": NAME,
+        }
+        return write_rows(self.frame, self.about, told, Path(path), formulas)
 
     def __str__(self) -> str:
-        told = [f"{len(self.frame):,} rows, fitted to {len(self.compared):,} tables; {self.share:.1%} of their cells fit"]
-        if len(self.frame) != self.published:
+        told = [f"{self.made:,} rows, fitted to {len(self.compared):,} tables; {self.share:.1%} of their cells fit"]
+        if len(self.frame) != self.made:
+            told.append(f"{len(self.frame):,} rows stand for them: the last column says for how many each")
+        if self.made != self.published:
             told.append(
                 f"the release says {self.published:,} rows; these have the same shares, and exact totals hold as shares"
             )
+        if self.left:
+            told.append(f"not kept, because they are not about the rows that the tables count: {', '.join(self.left)}")
         if self.noisy:
             told.append(f"noise dominates in {_first(self.noisy)}: what rows say of these is hardly more than chance")
         if self.apart:
@@ -142,121 +200,84 @@ def _first(names: Sequence[str]) -> str:
     return ", ".join(names[:5]) + more
 
 
-def check_suffix(path: Path) -> None:
-    """Raises ArgumentError for another suffix than .parquet and .csv."""
-    if path.suffix not in {".parquet", ".csv"}:
-        raise ArgumentError(f"rows '{path}': must end in .parquet or .csv")
-
-
 def fit_rows(
-    release: Published,
-    *,
-    rows: int | None = None,
-    strict: bool = False,
-    tell: Callable[[int, int], None] | None = None,
+    release: Published, *, rows: int | None = None, each: int = 1, strict: bool = False, tell: Tell | None = None
 ) -> Rows:
     """Rows that agree with what a release has published, as far as whole persons can.
 
     A function of the document alone, and the same on every machine: the draws are keyed with its digest, so that they tell
-    nothing that the release does not tell. Exact totals hold to the last row.
+    nothing that the release does not tell. Exact facts about the rows that the tables count hold to the last row: totals of
+    all groups or of some, occupied and impossible cells, ranges, and sums.
 
     Args:
-        release: with one statistic of agreeing tables.
+        release: with one statistic of agreeing tables, or of agreeing areas.
         rows: how many rows; None is the published number of rows, or its estimate. Another number of rows has the same
-            shares, and lists of exact totals are divided among it by the largest remainders.
+            shares, and lists of exact totals are divided among it.
+        each: how many rows one of the frame may stand for. Above 1 there is a column of these numbers: a file of ten million
+            rows takes as long as one of a million with `each=10`.
         strict: refuse a release in which noise dominates in a table, before anything is fitted. Otherwise such tables are
             named by what comes back.
         tell: is told how many sweeps are done, and of how many.
 
     Raises:
-        ArgumentError: a release without agreeing tables, or with facts that rows cannot be fitted to yet: overlapping lists
-            of totals, totals of some groups alone, areas and derived columns; a number of rows that is not from 1 to 10^8;
-            with `strict`, tables in which noise dominates.
+        ArgumentError: a release without agreeing tables; a number of rows that is not from 1 to 10^8, or of `each` from 1 to
+            10^6; exact facts that cross each other, of which no rows were found; with `strict`, tables in which noise
+            dominates.
     """
     document = release.document  # a copy each time
-    if rows is not None and not (type(rows) is int and 1 <= rows <= _MOST_ROWS):
-        raise ArgumentError(f"rows={printed(rows)}: must be a whole number from 1 to {_MOST_ROWS:,}")
-    published, tables = targets_of(document), tuple(_tables_in(document))
+    many, alike = _whole(rows, "rows", _MOST_ROWS), _whole(each, "each", _MOST_EACH)
+    found, tables = described(document, 1 if alike is None else alike), tuple(tables_in(document))
     noisy = [one.named for one in tables if one.noisy]
     if strict and noisy:
         raise ArgumentError(
             f"strict=True: noise dominates in {_first(noisy)}; ask for larger groups or a larger spend, or leave strict out"
         )
-    targets, words = scaled(published, published.rows if rows is None else rows), words_of(document["digest"])
-    found = sweep_rows(targets, start_rows(targets, words), words, tell or _tell_nobody)
-    compared = tuple(one.beside(found, published.rows) for one in tables)
-    told = (document["name"], document["dataset"], document["digest"])
-    return Rows(_frame(targets, found), *told, published.rows, compared)
+    return _fitted(document, found, tables, many, tell or _tell_nobody)
+
+
+def _whole(given: object, name: str, most: int) -> int | None:
+    if given is None or (type(given) is int and 1 <= given <= most):
+        return given if isinstance(given, int) else None
+    raise ArgumentError(f"{name}={printed(given)}: must be a whole number from 1 to {most:,}")
+
+
+def _fitted(
+    document: dict[str, Any], found: Described, tables: Sequence[PublishedTable], rows: int | None, tell: Tell
+) -> Rows:
+    published, words = found.targets.rows, words_of(document["digest"])
+    targets, made = _swept(found, published if rows is None else rows, words, tell)
+    frame, own = frame_of_rows(found, made, document, words)
+    return Rows(
+        frame=frame,
+        name=document["name"],
+        dataset=document["dataset"],
+        digest=document["digest"],
+        published=published,
+        made=targets.rows,
+        compared=tuple(one.beside(made.rows, made.each, published) for one in tables),
+        apart=found.apart,
+        kept=found.kept,
+        left=found.left,
+        about=texts_of(document).of(document["name"]),
+        _made=_Made(document, found, made, own),
+    )
+
+
+def _swept(found: Described, rows: int, words: Words, tell: Tell) -> tuple[Targets, Start]:
+    """So many rows after all sweeps, which keep everything that is exact."""
+    targets, start = start_scaled(found.targets, rows, words)
+    made = Start(sweep_rows(targets, start, words, tell), start.each)
+    broken = broken_facts(targets, made)
+    if broken:
+        raise InternalError(f"rows without {' and '.join(broken)}")
+    return targets, made
+
+
+def _finite(value: object) -> float:
+    if isinstance(value, int | float) and isfinite(value):
+        return float(value)
+    raise ArgumentError(f"interval(): the number of the rows is {printed(value)}; it must be a finite number")
 
 
 def _tell_nobody(_done: int, _every: int) -> None:
     pass
-
-
-def _frame(targets: Targets, levels: NDArray[np.int64]) -> pl.DataFrame:
-    import polars as pl
-
-    columns = {}
-    for place, axis in enumerate(targets.axes):
-        labels = pl.Series(axis.column, axis.labels, strict=True)
-        columns[axis.column] = labels.gather(levels[:, place])
-    return pl.DataFrame(columns)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Table:
-    """A published table.
-
-    Args:
-        columns: what it counts by.
-        axes: the positions of its axes among the columns of the rows.
-        alive: for each axis the position of its label, for every level of the rows.
-        shape: the numbers of labels.
-        places: of the printed cells among all.
-        low, high: the ends of their intervals.
-        noisy: whether noise dominates.
-    """
-
-    columns: tuple[str, ...]
-    axes: tuple[int, ...]
-    alive: tuple[NDArray[np.int64], ...]
-    shape: tuple[int, ...]
-    places: NDArray[np.int64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    noisy: bool
-
-    @property
-    def named(self) -> str:
-        """The table in words."""
-        return " × ".join(self.columns) or "all rows"
-
-    def beside(self, levels: NDArray[np.int64], published: int) -> Compared:
-        """How many cells have a number of rows that lies in their interval; of scaled rows, next to it by half a row."""
-        own = [alive[levels[:, axis]] for alive, axis in zip(self.alive, self.axes, strict=True)]
-        flat = np.ravel_multi_index(own, self.shape) if own else np.zeros(len(levels), np.int64)
-        counts = np.bincount(flat, minlength=prod(self.shape))[self.places]
-        times, more = (1.0, 0.0) if len(levels) == published else (len(levels) / published, 0.5)
-        within = (counts >= self.low * times - more) & (counts <= self.high * times + more)
-        return Compared(self.columns, len(counts), int(within.sum()), self.noisy)
-
-
-def _tables_in(document: Mapping[str, Any]) -> Iterator[_Table]:
-    (block,) = blocks_of(document)
-    for table, frame in zip(block["tables"], frames_of(block, document), strict=True):
-        yield _table([block["axes"][axis] for axis in table], tuple(table), frame)
-
-
-def _table(axes: Sequence[Mapping[str, Any]], places: tuple[int, ...], frame: Mapping[str, Any]) -> _Table:
-    columns = {one["name"]: np.array(one["values"]) for one in frame["columns"] if one["name"].startswith("count")}
-    low, high = columns["count_low"], columns["count_high"]
-    return _Table(
-        columns=tuple(axis["column"] for axis in axes),
-        axes=places,
-        alive=tuple(np.asarray(axis["alive"]) for axis in axes),
-        shape=tuple(len(axis["labels"][0]) for axis in axes),
-        places=np.array(places_of(axes, frame["columns"]), dtype=np.int64),
-        low=low,
-        high=high,
-        noisy=bool(4 * np.median(columns["count"]) < np.median(high - low)),
-    )

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.random import Philox
 from numpy.typing import NDArray
 
-__all__ = ["Words", "words_of"]
+__all__ = ["NAME", "Words", "words_of"]
 
 Integers = NDArray[np.int64]
 
-_NAME = "rows 1"
+NAME = "rows 2"
 """The scheme. A change of any constant that rows depend on is another scheme, with another name."""
 
 
@@ -31,6 +31,13 @@ class Words:
         """Uniform integers of 32 bits."""
         return (self.source.random_raw(many) >> np.uint64(32)).astype(np.int64)
 
+    def below(self, limits: Integers) -> Integers:
+        """Uniform integers from 0 to below each of some limits, but for 2^-32 of its weight for each of them."""
+        drawn = self.draw(len(limits))
+        if len(limits) and int(limits.max()) >= 1 << 31:
+            return np.asarray(drawn.astype(np.object_) * limits >> 32, dtype=np.int64)
+        return drawn * limits >> 32
+
     def choose(self, cumulated: Integers) -> Integers:
         """For each row of cumulated weights, the last of them in [1, 2^31), the position that is drawn."""
         limits = (self.draw(len(cumulated)) * cumulated[:, -1]) >> 32
@@ -43,5 +50,5 @@ class Words:
 
 def words_of(digest: str) -> Words:
     """The words that belong to the digest of a release."""
-    key = sha256(f"{_NAME} {digest}".encode()).digest()
+    key = sha256(f"{NAME} {digest}".encode()).digest()
     return Words(Philox(key=int.from_bytes(key[:16], "little"), counter=0))

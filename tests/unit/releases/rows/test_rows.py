@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import product
 
 import numpy as np
 import polars as pl
@@ -15,11 +14,10 @@ from tests.laws.mutants import Mutant
 
 import discreet as dp
 from discreet.pages.rows.page import render_rows, write_rows_page
+from discreet.releases.document import make_release
 from discreet.releases.rows import fit
-from discreet.releases.rows.fit import _Law, sweep_rows
-from discreet.releases.rows.start import start_rows
-from discreet.releases.rows.targets import PARTS, Axis, Target, Targets, scaled, targets_of
-from discreet.releases.rows.words import Words, words_of
+from discreet.releases.rows.law import Law
+from discreet.releases.rows.targets import described
 
 SCHEMA = dp.Schema(a=dp.Category(["x", "y", "z"]), b=dp.Category([1, 2]), v=dp.Number(0, 9), c=dp.Category([True, False]))
 ROWS = [(a, b, v, b == 1) for a, b, v in product(["x", "x", "y", None], [1, 2, 2], [0, 4, 9])] * 2
@@ -47,20 +45,21 @@ def counts(frame, *columns):
 def test_tables_without_much_noise_are_met_by_rows():
     found = dp.fit_rows(released())
     assert len(found.frame) == len(ROWS)
-    assert found.frame.schema == {"a": pl.String, "b": pl.Int64, "v": pl.String, "c": pl.Boolean}
+    assert found.frame.schema == {"a": pl.String, "b": pl.Int64, "v": pl.Int64, "c": pl.Boolean}
     for pair in (("a", "b"), ("c", "b"), ("a", "c")):
         true, made = counts(FRAME, *pair), counts(found.frame, *pair)
         assert sum(abs(made.get(key, 0) - true.get(key, 0)) for key in true | made) <= len(ROWS) // 10
 
 
 def test_what_chooses_by_the_opposite_errors_is_noticed(monkeypatch):
-    least = "scores - scores.min(axis=1, keepdims=True)"
-    Mutant(_Law, "cumulated", least, "scores.max(axis=1, keepdims=True) - scores").plant(monkeypatch)
+    least = "costs - costs.min(axis=1, keepdims=True)"
+    Mutant(Law, "cumulated", least, "costs.max(axis=1, keepdims=True) - costs").plant(monkeypatch)
     found = dp.fit_rows(released())
     true, made = counts(FRAME, "c", "b"), counts(found.frame, "c", "b")
     assert sum(abs(made.get(key, 0) - true.get(key, 0)) for key in true | made) > len(ROWS) // 10
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "totals",
     [dp.Totals("a"), dp.Totals("a", "b"), dp.Totals("a") + dp.Totals("c"), dp.Totals("a") + dp.Totals("a", "b")],
@@ -84,110 +83,16 @@ def test_everybody_gets_the_same_rows_and_another_release_gives_others(few_sweep
     assert not first.frame.equals(other.frame)
 
 
-MADE = Targets(
-    axes=(Axis("a", ("x", "y", "z")), Axis("b", ("p", "q")), Axis("c", (1, 2, 3, 4)), Axis("d", ("only",))),
-    rows=60,
-    tables=(
-        Target((0, 1), PARTS * np.array([[20, 0], [5, 5], [10, 20]]), 4095),
-        Target((2, 0), PARTS * np.array([[12, 0, 3], [0, 5, 12], [1, 4, 9], [7, 1, 6]]), 2000),
-        Target((1, 2, 3), PARTS * np.arange(8).reshape(2, 4, 1), 17),
-        Target((3, 2), PARTS * np.array([[15, 17, 14, 14]]), 0),
-    ),
-    totals={(1,): np.array([35, 25])},
-    singles=tuple(PARTS * np.array(one) for one in ([20, 10, 30], [35, 25], [15, 17, 14, 14], [60])),
-    unit=Fraction(1, 9000),
-)
-
-
-def fitted(targets=MADE, digest="digest"):
-    words = words_of(digest)
-    return sweep_rows(targets, start_rows(targets, words), words, lambda done, every: None)
-
-
-def test_the_rows_of_a_digest_are_those_that_they_have_always_been():
-    """Integers only: no machine and no version of NumPy may give others. Another number needs another name of the scheme."""
-    found = hashlib.sha256(fitted().astype("<i8").tobytes()).hexdigest()
-    assert found == "62801c617a814e1c2b2f135fdf3aaf195e72b71175b678395d49930e7f1f38c0"
-
-
-def literal(targets, digest="digest"):
-    """The scheme as its page says it: all errors are counted anew for every chunk and column, in integers of Python."""
-    words = words_of(digest)
-    rows = start_rows(targets, words).tolist()
-    held = {axis for own in targets.totals for axis in own}
-    law = [int(one) for one in fit._exponentials()]
-    used = {axis for table in targets.tables if table.weight for axis in table.axes}
-    for beta, chunks, many in fit._STAGES:
-        factor = max(1, round(2**20 * 512 * beta * targets.unit / 64))
-        for _ in range(many):
-            order = words.shuffle(len(rows)).tolist()
-            ends = [len(order) * place // chunks for place in range(chunks + 1)]
-            for low, high in pairwise(ends):
-                for axis in range(len(targets.axes)):
-                    if low < high and axis in used - held and len(targets.axes[axis].labels) > 1:
-                        draw((targets, rows), order[low:high], axis, (factor, law), words)
-    return rows
-
-
-def draw(state, chunk, axis, law, words):
-    (targets, rows), (factor, exponentials) = state, law
-    tables = [table for table in targets.tables if table.weight and axis in table.axes]
-    kept = [list(row) for row in rows]
-    levels = range(len(targets.axes[axis].labels))
-    limits = []
-    for place in chunk:
-        scores = []
-        for level in levels:
-            row = [*kept[place][:axis], level, *kept[place][axis + 1 :]]
-            scores.append(sum(table.weight * error(table, kept, row, own=level == kept[place][axis]) for table in tables))
-        steps = [min((score - min(scores)) * factor >> 20, 8704) for score in scores]
-        limits.append(np.cumsum([exponentials[step] for step in steps]).tolist())
-    for place, cumulated, word in zip(chunk, limits, words.draw(len(chunk)).tolist(), strict=True):
-        limit = word * cumulated[-1] >> 32
-        rows[place][axis] = sum(one <= limit for one in cumulated)
-
-
-def error(table, rows, row, *, own):
-    same = sum(all(other[axis] == row[axis] for axis in table.axes) for other in rows)
-    return PARTS * (same - own) - int(table.counts[tuple(row[axis] for axis in table.axes)])
-
-
-def test_the_sweeps_are_those_of_the_literal_scheme(monkeypatch):
-    monkeypatch.setattr(fit, "_STAGES", ((Fraction(1, 2), 3, 1), (Fraction(40), 7, 1)))
-    assert fitted().tolist() == literal(MADE)
-
-
-def test_values_are_chosen_with_their_weights():
-    """All 32 bits in equal steps: each value is chosen as often as its weight says."""
-
-    class Steps(Words):
-        def draw(self, many):
-            return (np.arange(many, dtype=np.int64) << 32) // many
-
-    weights = np.array([3, 0, 5, 2, 0])
-    chosen = Steps(None).choose(np.broadcast_to(np.cumsum(weights), (1000, 5)))
-    found = np.bincount(chosen, minlength=5)
-    assert np.abs(found - 100 * weights).max() <= 1
-    assert found[[1, 4]].sum() == 0
-
-
-def test_columns_of_many_levels_have_weights_that_fit():
-    law = _Law(1, fit._exponentials())
-    for size in (2, 127, 128, 5000):
-        assert 0 < law.cumulated(np.zeros((1, size), dtype=np.int64))[0, -1] < 1 << 31
-
-
 def test_a_table_counts_for_what_its_own_effect_adds():
     """For one table and its margin: the margin has a weight of its own only where its noise is less than the table says."""
-    targets = targets_of(released(dp.agreeing_tables(["a", "b"], ["a"]), spend="1").document)
-    alone = targets_of(released(dp.agreeing_tables(["a", "b"]), spend="1").document)
-    assert [one.weight for one in alone.tables] == [4095]
-    assert max(one.weight for one in targets.tables) == 4095
+    both = described(released(dp.agreeing_tables(["a", "b"], ["a"]), spend="1").document).targets
+    alone = described(released(dp.agreeing_tables(["a", "b"]), spend="1").document).targets
+    assert {*np.unique(alone.tables[0].weights)} <= {4095, 4 * 4095}
+    assert max(one.weights.min() for one in both.tables) == 4095
 
 
 REFUSED = {
     "it has none": dp.tables(["a"], ["b"]),
-    "in several ways": dp.agreeing_tables(["a", HALVES], [dp.bins("v", [0, 3, 9]), "b"]),
 }
 
 
@@ -197,20 +102,7 @@ def test_releases_without_such_tables_are_refused(rule):
         dp.fit_rows(released(REFUSED[rule]))
 
 
-BESIDE = {
-    "overlap": dp.Totals("a", "b") + dp.Totals("b", "c"),
-    "can keep only lists": dp.Totals("a", only=["x"]),
-    "publishes ranges": dp.Rounded("a", base=3),
-}
-
-
-@pytest.mark.parametrize("rule", BESIDE)
-def test_facts_that_rows_cannot_keep_are_refused(rule):
-    release = released(invariants=BESIDE[rule])
-    with pytest.raises(dp.ArgumentError, match=rule):
-        dp.fit_rows(release)
-
-
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("many", [1, 7, 36, 1000])
 def test_another_number_of_rows_has_the_shares_of_the_totals(many, few_sweeps):
     totals = dp.Totals("a") + dp.Totals("c")
@@ -226,15 +118,6 @@ def test_the_published_number_of_rows_gives_the_rows_themselves(few_sweeps):
     release = released(spend="1/2")
     assert release.rows(len(ROWS)).frame.equals(dp.fit_rows(release).frame)
     assert "as shares" not in str(release.rows())
-
-
-def test_scaled_targets_are_the_shares():
-    more = scaled(MADE, 90)
-    assert more.rows == 90
-    assert more.totals[(1,)].tolist() == [53, 37]  # 52.5 and 37.5: the first of equal remainders
-    assert more.tables[0].counts.tolist() == (PARTS * np.array([[30, 0], [7.5, 7.5], [15, 30]])).tolist()
-    assert more.unit == MADE.unit * Fraction(4, 9)
-    assert scaled(MADE, 60) is MADE
 
 
 @pytest.mark.parametrize("rows", [0, -1, 1.5, True, "9", 10**9])
@@ -277,7 +160,7 @@ def test_the_page_has_every_table_and_escapes_names(few_sweeps, tmp_path):
     page = render_rows(found)
     assert "<script" not in page
     assert page.count('scope="row"') == 2
-    assert "and <bdi>b</bdi>" in page
+    assert "× <bdi>b</bdi>" in page
     for row in found.compared:
         assert f"{100 * row.within / row.cells:.1f} %" in page
     assert "same shares" not in page
@@ -316,3 +199,98 @@ def test_the_command_refuses_other_files_before_it_begins(tmp_path):
     release.save(tmp_path / "all")
     assert "must end in" in run("rows", str(tmp_path / "all"), "--out", str(tmp_path / "rows.txt")).stderr
     assert "no release.json" in run("rows", str(tmp_path), "--out", str(tmp_path / "rows.csv")).stderr
+
+
+def test_the_number_of_rows_of_a_person_says_where_the_rows_of_a_release_are():
+    with pytest.raises(dp.ArgumentError, match=r"release\.rows\(\), or fit_rows\(release\)"):
+        dp.rows(released(spend="1/2"))
+    with pytest.raises(dp.ArgumentError, match="needs the largest number too"):
+        dp.rows(3)
+    assert dp.rows(0, 5).bounds == (0, 5)
+
+
+LABELS = dp.About(
+    columns={"a": dp.Labels(label="Letter", categories={"x": "First"}), "v": dp.Labels(label="Value", unit="m")}
+)
+
+
+def test_files_have_the_labels_of_the_release(few_sweeps, tmp_path):
+    session = session_over(FRAME, SCHEMA, neighbours=dp.ReplaceOne(rows=len(ROWS)), budget=dp.ZCDP(1))
+    release = session.release(session.table.agg(TABLES), spend=1, name="all", about=LABELS)
+    made = release.rows(each=3)
+    (parquet,) = made.save(tmp_path / "rows.parquet")
+    told = json.loads(pl.read_parquet_metadata(parquet)["discreet"])
+    assert told["digest"] == release.digest
+    assert told["scheme"] == "rows 2"
+    assert told["about"]["columns"]["a"]["label"] == "Letter"
+    table, beside = made.save(tmp_path / "rows.csv")
+    described = json.loads(beside.read_text(encoding="utf-8"))
+    assert described["url"] == table.name
+    columns = {one["titles"][0]: one for one in described["tableSchema"]["columns"]}
+    assert [*columns] == made.frame.columns == [*pl.read_csv(table).columns]
+    assert columns["a"]["titles"] == ["a", "Letter"]
+    assert columns["a"]["schema:valueReference"] == [{"schema:name": "First", "schema:value": "x"}]
+    assert columns["v"]["schema:unitText"] == "m"
+    assert [columns[name]["datatype"] for name in ("a", "v", "c", "weight")] == ["string", "integer", "boolean", "integer"]
+    assert "Letter × b" in render_rows(made)
+
+
+def test_labels_that_look_like_formulas_are_quoted_in_csv_files_only(few_sweeps, tmp_path):
+    frame, schema = pl.DataFrame({"k": ["=1+1", "plain"] * 20}), dp.Schema(k=dp.Category(["=1+1", "plain"]))
+    with session_over(frame, schema, budget=dp.ZCDP(1)) as session:
+        made = session.release(session.table.agg(dp.agreeing_tables(["k"])), spend=1, name="formulas").rows()
+    for formulas, first in (("escape", "'=1+1"), ("keep", "=1+1")):
+        made.save(tmp_path / "rows.csv", formulas=formulas)
+        assert first in set(pl.read_csv(tmp_path / "rows.csv")["k"])
+    made.save(tmp_path / "rows.parquet")
+    assert set(pl.read_parquet(tmp_path / "rows.parquet")["k"]) <= {"=1+1", "plain", None}
+    with pytest.raises(dp.ArgumentError, match="formulas="):
+        made.save(tmp_path / "rows.csv", formulas="no")
+    with pytest.raises(dp.ArgumentError, match="cannot be written"):
+        made.save(tmp_path / "nowhere" / "rows.csv")
+
+
+def test_one_column_in_bins_of_two_kinds_is_one_column(few_sweeps):
+    tables = dp.agreeing_tables(["a", HALVES], [dp.bins("v", [0, 3, 9]), "b"])
+    found = released(tables).rows()
+    assert found.frame.columns == ["a", "b", "v"]
+    assert found.share > 0.5
+    assert found.apart == (("a", "b"),)
+
+
+def test_the_page_is_german_too(few_sweeps):
+    made = released(invariants=dp.Totals("a")).rows()
+    page = render_rows(made, "de")
+    assert '<html lang="de">' in page
+    assert "Bis auf die letzte Zeile stimmen:" in page
+    assert "Summen von a" in page
+    with pytest.raises(dp.ArgumentError, match="language="):
+        render_rows(made, "xx")
+
+
+def test_a_frame_keeps_its_own_column_of_weights(few_sweeps):
+    frame, schema = pl.DataFrame({"Weight": ["a", "b"] * 20}), dp.Schema(Weight=dp.Category(["a", "b"]))
+    with session_over(frame, schema, budget=dp.ZCDP(1)) as session:
+        made = session.release(session.table.agg(dp.agreeing_tables(["Weight"])), spend=1, name="weights").rows(each=9)
+    assert made.frame.columns == ["Weight", "weight_"]
+    assert "the last column says for how many" in str(made)
+
+
+@pytest.mark.parametrize("each", [0, -1, 1.5, True, "9", 10**7])
+def test_how_many_a_row_stands_for_is_checked(each):
+    with pytest.raises(dp.ArgumentError, match="each="):
+        dp.fit_rows(released(spend="1/2"), each=each)
+
+
+def test_a_map_that_is_not_the_one_of_the_plan_is_refused():
+    schema = dp.Schema(k=dp.Category(["a", "b"]), half=dp.DerivedColumn("half", of="k", by={"a": "one", "b": "two"}))
+    with session_over(pl.DataFrame({"k": ["a", "b"] * 20}), schema, budget=dp.ZCDP(1)) as session:
+        release = session.release(session.table.agg(dp.agreeing_tables(["half"])), spend=1, name="maps")
+    document = {key: value for key, value in release.document.items() if key != "digest"}
+    assert set(dp.fit_rows(make_release(document)).frame.columns) == {"k", "half"}
+    document["domain"]["maps"]["half"] = [1, 0]
+    with pytest.raises(dp.ArgumentError, match="discreet did not write it"):
+        dp.fit_rows(make_release(document))
+    del document["domain"]
+    with pytest.raises(dp.ArgumentError, match="'half', and its document does not say"):
+        dp.fit_rows(make_release(document))

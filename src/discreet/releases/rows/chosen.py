@@ -1,0 +1,175 @@
+"""Lists that nobody stated, but facts demand: near what the tables say, within ranges, with exact sums, inside exact lists.
+
+Once they are chosen, rows keep them like any other list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import ArgumentError, InternalError
+from discreet.mechanisms.effects import Axes
+from discreet.releases.rows.division import Classes, divide, divide_in, is_finer, shift, sums_of
+from discreet.releases.rows.facts import Wanted
+from discreet.releases.rows.model import PARTS, Integers, Listed, Root, Targets
+
+__all__ = ["choose", "whole_levels"]
+
+
+def choose(targets: Targets, wanted: Wanted) -> Listed:
+    """Numbers of rows for the cells of a fact.
+
+    Raises:
+        ArgumentError: none were found that agree with the lists; the message names them.
+    """
+    shape = targets.shape(wanted.axes)
+    low, high = wanted.low.ravel(), np.where(_empty(targets, wanted.axes), 0, wanted.high).ravel()
+    chain = _chain(targets, wanted.axes, [], wanted.named)
+    found = divide_in(chain, _estimate(targets, wanted.axes).ravel(), low, high)
+    if found is None:
+        raise _refused(wanted.named, chain)
+    for place, (coefficients, total) in enumerate(wanted.sums):
+        others = [one.ravel().astype(np.int64) for at, (one, _) in enumerate(wanted.sums) if at != place]
+        alike = np.unique(np.stack([chain[-2].labels, *others], axis=1), axis=0, return_inverse=True)[1].ravel()
+        missing = total - int((coefficients.ravel() * found).sum())
+        if _move(_Shifted(found, low, high), coefficients.ravel(), alike, missing):
+            raise _refused(wanted.named, chain)
+    return Listed(wanted.axes, found.reshape(shape), wanted.named)
+
+
+def _refused(named: str, chain: Sequence[Classes]) -> ArgumentError:
+    beside = " and ".join(one.named for one in chain if one.named)
+    return ArgumentError(
+        f"release: no numbers of rows were found for {named}{f' inside {beside}' if beside else ''}; to find some is "
+        "NP-hard in general"
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Shifted:
+    """Numbers of rows, which change, and the ends of their ranges."""
+
+    counts: Integers
+    low: Integers
+    high: Integers
+
+
+def _move(cells: _Shifted, coefficients: NDArray[np.object_], alike: Integers, missing: int) -> int:
+    """Moves rows between cells that are alike in everything else until a sum has grown by what is missing; what is left.
+
+    Cells of one coefficient are one class, whose rows are divided anew where it has other ones.
+    """
+    for label in range(int(alike.max()) + 1):
+        mine = np.flatnonzero(alike == label)
+        values, of = np.unique(coefficients[mine].astype(np.int64), return_inverse=True)
+        classes = Classes(of.ravel(), None)
+        counts, low, high = (sums_of(classes, one[mine]) for one in (cells.counts, cells.low, cells.high))
+        before = counts.copy()
+        missing = shift(counts, low, high, values.astype(np.object_), missing) if missing else 0
+        for value in np.flatnonzero(counts != before).tolist():
+            some = mine[classes.labels == value]
+            found = divide(PARTS * cells.counts[some], int(counts[value]), cells.low[some], cells.high[some])
+            if found is None:
+                raise InternalError("rows that were moved between cells are not in them")
+            cells.counts[some] = found
+    return missing
+
+
+def whole_levels(targets: Targets, root: Root) -> Listed:
+    """Whole numbers of rows for all levels of a root: areas inside areas, from the widest ones on.
+
+    Raises:
+        ArgumentError: exact lists that cross each other.
+    """
+    own = root.axes[:1]
+    coarser = [Classes(root.codes[:, place], None) for place in range(1, len(root.axes))]
+    named = f"the levels of {root.name}"
+    chain = _chain(targets, own, coarser, named)
+    none = np.zeros(root.levels, dtype=np.int64)
+    found = divide_in(chain, root.alone, none, np.where(_empty(targets, own), 0, targets.rows))
+    if found is None:
+        raise _refused(named, chain)
+    return Listed(own, found, named)
+
+
+def _empty(targets: Targets, axes: Axes) -> NDArray[np.bool_]:
+    """The cells in which no row can be, by what is said of these axes alone."""
+    found = np.zeros(targets.shape(axes), dtype=bool)
+    for one in targets.voids:
+        if set(one.axes) <= set(axes):
+            order = sorted(one.axes, key=axes.index)
+            own = one.empty.transpose([one.axes.index(axis) for axis in order])
+            found |= own.reshape([targets.sizes[axis] if axis in one.axes else 1 for axis in axes])
+    return found
+
+
+def _chain(targets: Targets, axes: Axes, further: Sequence[Classes], named: str) -> list[Classes]:
+    """The classes that the cells of some axes lie in, the widest first, the cells last.
+
+    Raises:
+        ArgumentError: two lists of which neither is finer.
+    """
+    cells = Classes(np.arange(prod(targets.shape(axes))), None)
+    every = Classes(np.zeros(cells.many, dtype=np.int64), np.array([targets.rows]))
+    lists = [_margin(targets, one, axes) for one in targets.lists]
+    chain = [every]
+    for one in sorted((one for one in lists if one is not None), key=lambda one: one.many):
+        if not is_finer(one, chain[-1]):
+            both = " and ".join(filter(None, [chain[-1].named, one.named]))
+            raise ArgumentError(f"release: {both} cross each other, and rows with {named} inside both are not looked for")
+        chain.append(one)
+    for one in sorted(further, key=lambda one: one.many):
+        place = next((place for place, other in enumerate(chain) if not is_finer(one, other)), len(chain))
+        if all(is_finer(other, one) for other in chain[place:]):
+            chain.insert(place, one)
+    return [*chain, cells]
+
+
+def _margin(targets: Targets, one: Listed, axes: Axes) -> Classes | None:
+    """What a list says of the cells of some axes; None where it has none of their roots."""
+    labels = np.zeros((1,) * len(axes), dtype=np.int64)
+    inside = []
+    for place, axis in enumerate(one.axes):
+        root = targets.root_of(axis)
+        known = next((at for at, other in enumerate(axes) if other in root.axes), None)
+        codes = None if known is None else _within(root, axes[known], axis, targets.sizes[axes[known]])
+        if known is not None and codes is not None:
+            labels = labels * targets.sizes[axis] + codes.reshape([-1 if at == known else 1 for at in range(len(axes))])
+            inside.append(place)
+    if not inside:
+        return None
+    counts = one.counts.sum(axis=tuple(place for place in range(len(one.axes)) if place not in inside))
+    flat = np.broadcast_to(labels, targets.shape(axes)).ravel()
+    there, labels = np.unique(flat, return_inverse=True)
+    return Classes(labels.ravel(), counts.ravel()[there], one.named)
+
+
+def _within(root: Root, fine: int, coarse: int, levels: int) -> Integers | None:
+    """For each level of one axis of a root that of another one, where it follows."""
+    both = np.unique(root.codes[:, [root.axes.index(fine), root.axes.index(coarse)]], axis=0)
+    if len(np.unique(both[:, 0])) < len(both):
+        return None
+    found = np.zeros(levels, dtype=np.int64)
+    found[both[:, 0]] = both[:, 1]
+    return found
+
+
+def _estimate(targets: Targets, axes: Axes) -> Integers:
+    """What a table says that has all of some axes, times `PARTS`; without one what tables say of each axis, independent."""
+    for table in targets.tables:
+        if set(axes) <= set(table.axes):
+            summed = table.counts.sum(axis=tuple(place for place, axis in enumerate(table.axes) if axis not in axes))
+            left = [axis for axis in table.axes if axis in axes]
+            return np.asarray(summed.transpose([left.index(axis) for axis in axes]))
+    found = np.full((1,) * len(axes), PARTS * targets.rows, dtype=np.object_)
+    for place, axis in enumerate(axes):
+        root = targets.root_of(axis)
+        alone = np.zeros(targets.sizes[axis], dtype=np.int64)
+        np.add.at(alone, root.codes[:, root.axes.index(axis)], np.maximum(root.alone, 0))
+        found = found * alone.reshape([-1 if at == place else 1 for at in range(len(axes))]) // max(1, int(alone.sum()))
+    return np.broadcast_to(found, targets.shape(axes)).astype(np.int64)
