@@ -22,6 +22,7 @@ from discreet.quotes import areas as room
 from discreet.quotes.allocate import quote
 from discreet.releases.assemble import answers_of
 from discreet.releases.evaluate import noisy_answers
+from discreet.statistics import tree_given
 from discreet.statistics.tree_cells import TreeTables, errors_of_areas, variances_of_areas
 from discreet.statistics.tree_shares import Wanted, best_shares_in_tree, mean_variances
 from discreet.totals.exact_totals import exact_totals_of
@@ -50,9 +51,10 @@ def schema_of(tree="two levels"):
 BY = {"rows": [[]], "by s": [[], ["s"]], "s and c": [["s", "c"]], "s, c": [["s"], ["c"]]}
 
 
-def request(neighbours, by="by s", tree="two levels", levels=("area",), **conditions):
+def request(neighbours, by="by s", tree="two levels", levels=("area",), shares=None, **conditions):
     table = dp.Table(schema_of(tree), neighbours)
-    return (table.where(conditions) if conditions else table).agg(dp.agreeing_areas(*levels, by=BY[by]))
+    asked = dp.agreeing_areas(*levels, by=BY[by], **(shares or {}))
+    return (table.where(conditions) if conditions else table).agg(asked)
 
 
 def records(tree):
@@ -249,6 +251,99 @@ def test_rows_in_one_area_may_cost_more_than_rows_in_two():
     changes = TreeChanges(appears=False, leaves=False, forks=(1,), kept=(Kept(0, ()),))
     # Together above: 9 · 2 and below 2 · ½, or in one area 10 · 2.
     assert cost_in_tree((2,), precisions, changes).most == 20
+
+
+# Stated shares --------------------------------------------------------------------------------------------------------
+
+STATED = {
+    "all": {"shares": {"": [1, "1/3"], "area.wide": [2, 5], "area.fine": ["0.7", 3]}},
+    "some": {"shares": {"area.wide": [4, 0], "area.fine": [0, 1]}},
+    "by level": {"shares": {"": [1, 2], "area.fine": [0, 1]}, "level_shares": {"": "1/7", "area.fine": "6/7"}},
+}
+
+
+@pytest.mark.parametrize("stated", STATED)
+def test_stated_shares_cost_exactly_the_spend(stated):
+    """μ² = 1, attained, under either relation and beside totals."""
+    alone = quote(request(dp.AddRemove(), shares=STATED[stated]), SPEND)
+    assert appearing(alone) == pytest.approx(1, rel=1e-6)
+    replaced = quote(request(dp.ReplaceOne(rows=ROWS), shares=STATED[stated]), dp.GDP(1))
+    assert worst(replaced) == pytest.approx(1, rel=1e-6)
+    assert (alone.charge, replaced.charge) == ("exact", "exact")
+    totals = exact_totals_of(dp.Totals("area.wide"), schema_of(), None, ROWS)
+    beside_totals = quote(request(dp.ReplaceOne(rows=ROWS), shares=STATED[stated]), SPEND, totals)
+    assert worst(beside_totals, keeps=kept(("area.wide",)), changed=2) == pytest.approx(1, rel=1e-6)
+
+
+def measured_whole(quoted, shares, precision):
+    """The least-squares variances of the cells of all tables, each measured as a whole with these precisions: dense."""
+    recipe = quoted.lines[0].recipe
+    tree, sizes = recipe.tree, recipe.effects.sizes
+    levels = [np.eye(tree.sizes[-1])]
+    for parents, size in zip(reversed(tree.parents), reversed(tree.sizes[:-1]), strict=True):
+        above = np.zeros((size, tree.sizes[-1]))
+        np.add.at(above, list(parents), levels[0])
+        levels.insert(0, above)
+
+    def margin(level, axes):
+        matrix = levels[level]
+        for axis, n in enumerate(sizes):
+            matrix = np.kron(matrix, np.eye(n) if axis in axes else np.ones((1, n)))
+        return matrix
+
+    rows = [margin(0, ()) * 1e4]  # n is public
+    for level, name in enumerate(["", "area.wide", "area.fine"]):
+        for table, own in zip(recipe.wanted.tables, shares[name], strict=True):
+            rows.append(margin(level, table) * (own * precision) ** 0.5)
+    matrix = np.concatenate(rows)
+    inverse = np.linalg.pinv(matrix.T @ matrix, rcond=1e-13, hermitian=True)
+    return {one: np.diag(margin(one.level, one.axes) @ inverse @ margin(one.level, one.axes).T) for one in recipe.asked}
+
+
+def precision_of(quoted):
+    """What a share of 1 is as the precision of a cell: the same for every effect of every level."""
+    recipe, noises = quoted.lines[0].recipe, quoted.noises(quoted.lines[0])
+    behind = recipe.noise_behind(noises)
+    found = []
+    for (level, part), one in behind.items():
+        if one.law is not None:
+            energy, scale = recipe.effects.energy(part), recipe.effects.scale(part)
+            variance = one.law.sigma2 / (one.times * scale) ** 2
+            found.append(float(recipe.given[level, part] / energy * variance))
+    assert max(found) == pytest.approx(min(found), rel=1e-9)
+    return 1 / found[0]
+
+
+def test_effects_with_stated_shares_say_what_whole_tables_say():
+    """Tables measured as a whole and their effects, each with the sum of its precisions, have the same least squares.
+
+    Of a spend ρ whole tables get the precision ρ · share, since rows of two areas cost each of them 2; n is free, which the
+    others have.
+    """
+    shares = {"": [0, 2], "area.wide": [2, 5], "area.fine": [1, 3]}
+    quoted = quote(request(dp.ReplaceOne(rows=ROWS), shares={"shares": shares}), dp.ZCDP(2))
+    recipe, noises, precision = quoted.lines[0].recipe, quoted.noises(quoted.lines[0]), precision_of(quoted)
+    assert precision >= 2 / 13
+    mine = variances_of_areas(TreeTables(recipe.tree, recipe.effects), recipe.asked, recipe.noise_behind(noises))
+    for table, least in measured_whole(quoted, shares, precision).items():
+        own = np.repeat(mine[table][recipe.tree.shapes.of[table.level]], len(least) // recipe.tree.sizes[table.level])
+        assert own == pytest.approx(least, rel=1e-4, abs=1e-6)
+
+
+def test_an_effect_that_loses_the_tables_it_is_part_of_is_caught(monkeypatch):
+    """Shares of tables with more columns measure the effects of their parts too."""
+    right = tree_given.parts_of
+    monkeypatch.setattr(tree_given, "parts_of", lambda effects, table: right(effects, table)[-1:])
+    with pytest.raises((AssertionError, dp.PlanError)):
+        test_effects_with_stated_shares_say_what_whole_tables_say()
+
+
+def test_cells_from_levels_that_are_not_measured_are_least_squares_too():
+    quoted = quote(request(dp.AddRemove(), shares=STATED["some"]), SPEND)
+    exact = [np.zeros(sum(one.query.widths()), dtype=np.int64) for one in quoted.measured]
+    answers = answers_of(quoted, quoted.lines[0], noisy_answers(quoted, exact, system_bits()))
+    for table, (cells, _) in zip(quoted.lines[0].recipe.tables(answers), dense(quoted, answers), strict=True):
+        assert table.counts.value == pytest.approx(cells, abs=1e-2)
 
 
 # The division of the spend --------------------------------------------------------------------------------------------

@@ -43,6 +43,9 @@ class _Value:
             return None
         return {key: _Value(part, self.of_group) for key, part in self.node.table(names).items()}
 
+    def mapping(self) -> Mapping[str, _Value]:
+        return {key: _Value(part, self.of_group) for key, part in self.node.mapping().items()}
+
     def group(self) -> str | Bins:
         return self.of_group(self.node)
 

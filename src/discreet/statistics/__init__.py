@@ -79,6 +79,7 @@
 * `tilts`: The interval of a quotient of a noisy sum and a noisy count, from one statement about the noise of both
 * `totals`: The integer query behind a sum: where its values are taken from, and what a step of it is worth
 * `tree_cells`: Tables of all levels of a tree, put together from the noisy answers of the effects of each level
+* `tree_given`: Shares of levels and tables that somebody states, as shares of the effects that are measured
 * `tree_shares`: How levels and effects divide what is spent on the tables of all levels
 * `trees`: Least squares on a tree: numbers that are measured in every area of every level, so that they add up
 * `variances`: The variance of a column, and its root, the standard deviation: never NaN and always within what is

@@ -31,12 +31,19 @@ from discreet.statistics.common import NoColumn, check_weight, title
 from discreet.statistics.count_tables import cells_of_tables, group_facts, refuse_grouped, refuse_twice
 from discreet.statistics.levels import check_chain, levels_of
 from discreet.statistics.possible import Possible, count_value
+from discreet.statistics.tree_given import LevelShares, check_levels, given_shares, shares_json
 from discreet.statistics.ways import written_groupings
 
 __all__ = ["AgreeingAreas", "agreeing_areas"]
 
 
-def agreeing_areas(*levels: str, by: Sequence[Sequence[str | Bins]] = ((),), weight: Amount = 1) -> Statistic:
+def agreeing_areas(
+    *levels: str,
+    by: Sequence[Sequence[str | Bins]] = ((),),
+    weight: Amount = 1,
+    shares: Mapping[str, Sequence[Amount]] | None = None,
+    level_shares: Mapping[str, Amount] | None = None,
+) -> Statistic:
     """The numbers of rows in the areas of every level, by further columns if some are named, in tables that add up.
 
     For all areas together and for each level there is a table by each of `by`, a frame of its own. Each level is measured,
@@ -50,15 +57,22 @@ def agreeing_areas(*levels: str, by: Sequence[Sequence[str | Bins]] = ((),), wei
             determined by the next one.
         by: the groupings of the tables, each a list of columns or bins that cover their column; [] for the rows alone.
         weight: its share of the spend relative to the other statistics of the request.
+        shares: in place of equal importance, for each level that is measured, "" for all areas together, a number for each
+            table of `by`, 0 for one that is not measured there: its share of the spend, as if each table were measured as a
+            whole. What is public is left out, and the others have more.
+        level_shares: for some of these levels a factor of their numbers.
 
     Raises:
-        PlanError: no level, or a grouping that is not a list of columns or is given twice.
+        PlanError: no level, or a grouping that is not a list of columns or is given twice; shares of other levels, of
+            another number of tables, or of none at the last level.
     """
     if not levels or not all(isinstance(one, str) and one for one in levels):
         raise PlanError(
             'agreeing_areas(): must name a hierarchy or the columns of its levels, such as agreeing_areas("area")'
         )
-    return Statistic(AgreeingAreas(levels, _given(by), ()), None, "areas", check_weight(weight))
+    tables = _given(by)
+    kind = AgreeingAreas(levels, tables, (), given_shares(shares, level_shares, len(tables)))
+    return Statistic(kind, None, "areas", check_weight(weight))
 
 
 def _given(by: object) -> tuple[tuple[str | Bins, ...], ...]:
@@ -99,8 +113,8 @@ class LevelTables:
         if len(set(by)) < len(by):
             raise PlanError("agreeing_areas(): by must name different lists of columns; one of them is given twice")
         tables = tuple((*area, *groups) for groups in by for area in ((), *((one,) for one in areas)))
-        found = AgreeingAreas(tuple(levels), by, tables)
-        return replace(one, kind=found)
+        check_levels(kind.shares, levels)
+        return replace(one, kind=AgreeingAreas(tuple(levels), by, tables, kind.shares))
 
     def outputs(self, one: Statistic) -> tuple[str, ...]:
         return ()
@@ -109,7 +123,8 @@ class LevelTables:
         kind = _kind_of(one)
         by = [[group_facts(group) for group in grouping] for grouping in kind.by]
         tables = [[group_facts(group) for group in grouping] for grouping in kind.tables]
-        return {"levels": list(kind.levels), "by": by, "tables": tables}
+        shares = {"shares": shares_json(kind.shares)} if kind.shares else {}
+        return {"levels": list(kind.levels), "by": by, "tables": tables, **shares}
 
     def places(self, one: Statistic, facts: TableFacts) -> int:
         return cells_of_tables(self.groupings(one), facts)
@@ -161,6 +176,16 @@ def _written_levels(value: Written) -> Sequence[Any]:
     return [item.string() for item in value.items()]
 
 
+def _written_shares(value: Written) -> dict[str, Any]:
+    """The shares of tables by level in a plan file."""
+    return {level: [own.number() for own in one.items()] for level, one in value.mapping().items()}
+
+
+def _written_numbers(value: Written) -> dict[str, Amount]:
+    """Numbers by level in a plan file."""
+    return {level: one.number() for level, one in value.mapping().items()}
+
+
 @dataclass(frozen=True, slots=True)
 class AgreeingAreas:
     """The numbers of rows in the areas of every level, in tables that add up; `tables` once a table has checked them."""
@@ -168,11 +193,15 @@ class AgreeingAreas:
     levels: tuple[str, ...]
     by: tuple[tuple[str | Bins | Group, ...], ...]
     tables: tuple[tuple[Group, ...], ...]
+    shares: tuple[LevelShares, ...] = ()
 
     word: ClassVar = "agreeing_areas"
     noun: ClassVar = "Agreeing areas"
     keys: ClassVar = Keys(
-        _written_levels, {}, {"by": written_groupings}, lacks='needs a list of levels: write { agreeing_areas = ["area"] }'
+        _written_levels,
+        {},
+        {"by": written_groupings, "shares": _written_shares, "level_shares": _written_numbers},
+        lacks='needs a list of levels: write { agreeing_areas = ["area"] }',
     )
     view: ClassVar = UNBIASED
     possible: ClassVar[Possible] = staticmethod(count_value)
@@ -198,4 +227,4 @@ class AgreeingAreas:
     def recipe(self, one: Statistic, asked: Asked) -> AreasRecipe:
         groupings_of(one)
         by = tuple(tuple(group for group in grouping if not isinstance(group, str | Bins)) for grouping in self.by)
-        return recipe_of(self.levels, by, asked)
+        return recipe_of(self.levels, by, self.shares, asked)

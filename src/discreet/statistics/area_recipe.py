@@ -5,7 +5,7 @@ Proof: docs/proofs/areas.md, K4.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -18,7 +18,7 @@ from discreet.cube.cells import Integers
 from discreet.cube.queries import AreaEffects, AreaLevels, EffectCounts, Query, RowCount
 from discreet.domain.groups import CategoryGroup, Group, group_labels
 from discreet.domain.origins import root_of
-from discreet.errors import InternalError
+from discreet.errors import InternalError, PlanError
 from discreet.mechanisms import law_of_cell
 from discreet.mechanisms.effects import Axes, Effects, effects_of
 from discreet.noise.single.laws import RoundedGaussian
@@ -36,19 +36,26 @@ from discreet.statistics.tree_cells import (
     cells_of_areas,
     errors_of_areas,
 )
+from discreet.statistics.tree_given import LevelShares, shares_of_effects
 from discreet.statistics.tree_shares import Wanted, best_shares_in_tree
 from discreet.statistics.trees import Floats, Tree
 
 __all__ = ["AreasRecipe", "decimals_of_areas", "ends_of_areas", "recipe_of"]
 
 
-def recipe_of(named: Sequence[str], by: Sequence[tuple[Group, ...]], asked: Asked) -> AreasRecipe:
+def recipe_of(
+    named: Sequence[str], by: Sequence[tuple[Group, ...]], shares: Sequence[LevelShares], asked: Asked
+) -> AreasRecipe:
     """The effects of every level: those that follow from what is public, and the others, which get noise.
 
     Args:
         named: the columns of the levels.
         by: the further groups of each table.
+        shares: those that are stated for levels and tables; none where they are to be chosen.
         asked: the request.
+
+    Raises:
+        PlanError: a table has no share above 0 at the last level, and none of those that it is part of.
     """
     axes = tuple(dict.fromkeys(group for grouping in by for group in grouping))
     sizes = {group: len(group_labels(group, asked.facts)) for group in axes}
@@ -67,9 +74,34 @@ def recipe_of(named: Sequence[str], by: Sequence[tuple[Group, ...]], asked: Aske
             if found is not None:
                 known[level, part] = found
     wanted = Wanted(tree_of(levels), effects, tables, frozenset(known))
+    given = shares_of_effects(shares, named, effects, tables) if shares else None
+    if given is not None:
+        _check_last(given, known, effects, axes, len(named))
+        parts = {key: query for key, query in parts.items() if key in given or key in known}
     columns = tuple(group.column for group in axes)
     totals = tuple(_told_apart(listed, named, columns, asked) for listed in asked.totals)
-    return AreasRecipe(levels, axes, tuple(sizes[one] for one in axes), alive, wanted, parts, known, totals)
+    return AreasRecipe(levels, axes, tuple(sizes[one] for one in axes), alive, wanted, given, parts, known, totals)
+
+
+def _check_last(
+    given: Container[tuple[int, Axes]],
+    known: Container[tuple[int, Axes]],
+    effects: Effects,
+    axes: Sequence[Group],
+    last: int,
+) -> None:
+    """Checks that everything is measured or known in the areas of the last level; what is not, nothing tells.
+
+    Raises:
+        PlanError: it is not.
+    """
+    lacking = next((part for part in effects.parts if (last, part) not in given and (last, part) not in known), None)
+    if lacking is not None:
+        by = ", ".join(axes[axis].column for axis in lacking)
+        raise PlanError(
+            f"agreeing_areas(shares=…): the last level has no share above 0 for a table by {by or 'its areas'}; give one to "
+            "this table there, or to one with more columns"
+        )
 
 
 def _told_apart(
@@ -97,7 +129,8 @@ class AreasRecipe:
         sizes: how many groups each has.
         alive: for each the positions of those that can have rows.
         wanted: the tree of these, and the tables of each of its levels.
-        parts: the query of each effect of each level.
+        given: the shares of effects that follow from stated ones; None where they are to be chosen.
+        parts: the query of each effect of each level that is known or measured.
         known: the counts behind those that follow from what is public; the others get noise.
         totals: the columns of each table of exact totals; None for one that says other things of areas or groups.
     """
@@ -108,6 +141,7 @@ class AreasRecipe:
     sizes: tuple[int, ...]
     alive: tuple[tuple[int, ...], ...]
     wanted: Wanted
+    given: Mapping[tuple[int, Axes], Fraction] | None
     parts: Mapping[tuple[int, Axes], AreaEffects]
     known: Mapping[tuple[int, Axes], Counted]
     totals: tuple[frozenset[str] | None, ...]
@@ -138,8 +172,9 @@ class AreasRecipe:
     @cached_property
     def queries(self) -> tuple[tuple[Query, Fraction], ...]:
         """Each effect of each level with its share of the statistic, which weighs as much as its tables."""
-        shares = best_shares_in_tree(self.wanted)
-        return tuple((query, len(self.asked) * shares[part]) for part, query in self.noisy.items())
+        shares = best_shares_in_tree(self.wanted) if self.given is None else self.given
+        every = sum(shares[part] for part in self.noisy)
+        return tuple((query, len(self.asked) * shares[part] / every) for part, query in self.noisy.items())
 
     def error(self, noises: Noises, rows: int) -> float:
         return max((float(one.max()) for one in self._errors(noises).values()), default=0.0)

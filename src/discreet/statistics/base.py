@@ -93,6 +93,9 @@ class Written(Protocol):
     def entries(self, names: tuple[str, ...]) -> Mapping[str, Written] | None:
         """The values of a table with exactly these keys; None where it is not a table."""
 
+    def mapping(self) -> Mapping[str, Written]:
+        """The values of a table with any keys."""
+
     def group(self) -> str | Bins:
         """A column, or a column in bins."""
 

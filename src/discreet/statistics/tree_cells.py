@@ -49,7 +49,7 @@ class AreaTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredArea:
-    """The public answers of one effect on one level.
+    """The public answers of one effect on one level. One that is neither measured nor known there has none.
 
     Args:
         values: times · the integer query, with noise or without; shape: (areas, levels of its axes). None where only its
@@ -107,7 +107,8 @@ class Solving:
 def solving_of(tables: TreeTables, measured: Mapping[tuple[int, Axes], MeasuredArea]) -> Solving:
     """The weights for measured numbers with this noise: a function of the noise alone."""
     levels, parts = range(len(tables.tree.sizes)), tables.effects.parts
-    units = {part: max(measured[level, part].times for level in levels) << _GRAIN for part in parts}
+    every = {part: [measured[level, part].times for level in levels if (level, part) in measured] for part in parts}
+    units = {part: max(own) << _GRAIN for part, own in every.items()}
     gains = {part: _gains(tables, part, _variances(tables, part, measured)) for part in parts}
     return Solving(tables, gains, units, {key: units[key[1]] // one.times for key, one in measured.items()})
 
@@ -122,12 +123,14 @@ def cells_of_areas(
     solving = solving_of(tables, measured)
     found: dict[tuple[int, Axes], Integers] = {}
     for part in tables.effects.parts:
-        numbers = [
-            times(_values(measured[level, part], size), solving.factors[level, part])
-            for level, size in enumerate(tables.tree.sizes)
-        ]
-        for level, one in enumerate(solve_tree(tables.tree, solving.gains[part], numbers)):
-            found[level, part] = one
+        numbers = []
+        for level, size in enumerate(tables.tree.sizes):
+            one = measured.get((level, part))
+            width = tables.effects.scale(part)
+            numbers.append(
+                np.zeros((size, width), np.int64) if one is None else _scaled(one, size, solving.factors[level, part])
+            )
+        found |= {(level, part): own for level, own in enumerate(solve_tree(tables.tree, solving.gains[part], numbers))}
     return {
         table: (
             compose_areas(solving, table.axes, {part: found[table.level, part] for part in tables.parts_of(table.axes)}),
@@ -137,22 +140,24 @@ def cells_of_areas(
     }
 
 
-def _values(one: MeasuredArea, size: int) -> Integers:
-    """Shape (areas, numbers)."""
-    return (one.values if one.values is not None else np.zeros(0, dtype=np.int64)).reshape(size, -1)
+def _scaled(one: MeasuredArea, size: int, factor: int) -> Integers:
+    """The numbers times a factor, shape (areas, numbers)."""
+    return times((one.values if one.values is not None else np.zeros(0, dtype=np.int64)).reshape(size, -1), factor)
 
 
-def _variances(tables: TreeTables, part: Axes, measured: Mapping[tuple[int, Axes], MeasuredArea]) -> tuple[Fraction, ...]:
-    """For each level the variance of a number of the effect, before rounding, where `times` is 1."""
-    found = []
+def _variances(
+    tables: TreeTables, part: Axes, measured: Mapping[tuple[int, Axes], MeasuredArea]
+) -> tuple[Fraction | None, ...]:
+    """For each level the variance of a number of the effect, before rounding, where `times` is 1; None if not measured."""
+    found: list[Fraction | None] = []
     for level in range(len(tables.tree.sizes)):
-        one = measured[level, part]
-        found.append(Fraction(0) if one.law is None else one.law.sigma2 / one.times**2)
+        one = measured.get((level, part))
+        found.append(None if one is None else Fraction(0) if one.law is None else one.law.sigma2 / one.times**2)
     return tuple(found)
 
 
 @lru_cache(maxsize=1024)
-def _gains(tables: TreeTables, part: Axes, variances: tuple[Fraction, ...]) -> Gains:  # noqa: ARG001
+def _gains(tables: TreeTables, part: Axes, variances: tuple[Fraction | None, ...]) -> Gains:  # noqa: ARG001
     return gains_of(tables.tree.shapes, variances)
 
 
@@ -244,8 +249,8 @@ def _noise(
             own_scale, outside = tables.effects.scale(part), prod(sizes[axis] for axis in table.axes if axis not in part)
             scale = tables.effects.energy(part) / Fraction(own_scale * outside) ** 2
             for level in range(len(tables.tree.sizes)):
-                behind = measured[level, part]
-                if behind.law is not None:
+                behind = measured.get((level, part))
+                if behind is not None and behind.law is not None:
                     own = squares[part][table.level][:, level]
                     weights += own * float_up(scale / behind.times**2)
                     variance += own * float_up(scale * behind.law.sigma2 / behind.times**2)

@@ -136,10 +136,13 @@ class Gains:
     wholes: tuple[Codes, ...]
 
 
-def gains_of(shapes: Shapes, variances: Sequence[Fraction]) -> Gains:
-    """The best weights, rounded, for measured numbers of these variances, one for each level; 0 for one that is known."""
+def gains_of(shapes: Shapes, variances: Sequence[Fraction | None]) -> Gains:
+    """The best weights, rounded, for measured numbers of these variances, one for each level.
+
+    It is 0 for one that is known, and None for one that is not measured, which gets no weight; the last one is measured.
+    """
     levels, sizes = len(shapes.parents), shapes.sizes
-    given = [float(one) for one in variances]
+    given = [np.inf if one is None else float(one) for one in variances]
     up = np.full(sizes[levels], given[levels])
     own: list[Codes] = []
     parts: list[Codes] = []
@@ -152,7 +155,10 @@ def gains_of(shapes: Shapes, variances: Sequence[Fraction]) -> Gains:
         below = _sums(up, above, many, sizes[level])
         weights = _own(given[level], below)
         rate = weights / (1 << _BITS)
-        up = rate * rate * given[level] + (1 - rate) * (1 - rate) * below
+        up = (
+            np.where(weights > 0, rate * rate * (given[level] if given[level] < np.inf else 0), 0)
+            + (1 - rate) * (1 - rate) * below
+        )
         parts.insert(0, share)
         wholes.insert(0, np.maximum(whole, 1))
         own.insert(0, weights)

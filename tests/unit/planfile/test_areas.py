@@ -109,3 +109,33 @@ def test_faults_are_found_before_anything_is_spent(folder, old, new, said):
         load_plan(folder / "plan.toml")
     assert said in str(wrong.value)
     assert "plan.toml:" in str(wrong.value)
+
+
+SHARED = """
+[[release]]
+name = "shared"
+spend = "0.1"
+
+[[release.statistics]]
+agreeing_areas = ["area"]
+by = [[], ["form"]]
+shares = { "" = [1, 0], "area.county" = ["3/7", 2.5] }
+level_shares = { "" = 2 }
+"""
+
+
+def test_shares_of_levels_are_those_that_the_library_takes(folder):
+    with (folder / "plan.toml").open("a", encoding="utf-8") as file:
+        file.write(SHARED)
+    plan = load_plan(folder / "plan.toml")
+    shares = {"": [2, 0], "area.county": ["3/7", "5/2"]}
+    asked = dp.agreeing_areas("area", by=[[], ["form"]], shares=shares)
+    table = dp.Table(plan.schema, dp.ReplaceOne(rows=120))
+    assert plan.orders[1].request.used_digest != table.agg(dp.agreeing_areas("area", by=[[], ["form"]])).used_digest
+    (mine,), (theirs,) = (one.statistics for one in (plan.orders[1].request, table.agg(asked)))
+    assert {one.level: [one.share * own for own in one.tables] for one in mine.kind.shares} == {
+        one.level: list(one.tables) for one in theirs.kind.shares
+    }
+    edit(folder / "plan.toml", '"area.county" = [', '"area.conty" = [')
+    with pytest.raises(dp.PlanError, match=r"'area\.conty' is not a level"):
+        load_plan(folder / "plan.toml")

@@ -39,6 +39,11 @@ CASES = {
     "where": {"make": lambda table: table.where({"age": (0, 5)}).agg(dp.agreeing_areas("area", by=[["sex"]]))},
     "imputed": {"make": lambda table: table.impute({"sex": dp.Weights({"f": 1})}).agg(AREAS)},
     "more": {"make": lambda table: table.agg(dp.count("sex"), AREAS, dp.agreeing_tables(["sex"]))},
+    "stated shares": {
+        "make": lambda table: table.agg(
+            dp.agreeing_areas("area", by=[[], ["sex"]], shares={"": [1, 0], "area.county": [0, "1/3"]})
+        )
+    },
     "one level": {"make": lambda table: table.agg(dp.agreeing_areas("area.state"))},
     "a region": {"make": lambda table: table.agg(dp.agreeing_areas("coast", "area", by=[["sex"]]))},
     "together": {"make": lambda table: table.agg(AREAS).simultaneous()},
@@ -125,6 +130,12 @@ def table(neighbours=None):
     return dp.Table(SCHEMA, neighbours or dp.AddRemove())
 
 
+def given(**shares):
+    """A quote, which finds what is not measured."""
+    session = session_over(FRAME, SCHEMA, neighbours=dp.AddRemove(), budget=dp.ZCDP(1))
+    return session.quote(session.table.agg(dp.agreeing_areas("area", by=[[], ["sex"]], **shares)), spend=1)
+
+
 @pytest.mark.parametrize(
     ("make", "told"),
     [
@@ -136,6 +147,23 @@ def table(neighbours=None):
         (lambda: table().agg(dp.agreeing_areas("area", by=[[dp.bins("age", [0, 5])]])), "leave values out"),
         (lambda: table().agg(dp.agreeing_areas("area.county", "area.state")), "does not tell in which"),
         (lambda: table().agg(dp.agreeing_areas("area.state", "area.state")), "named twice"),
+        (lambda: given(shares={"": [1]}), "'' must have a list of 2 numbers"),
+        (lambda: given(shares={"": "12"}), "must have a list of 2 numbers"),
+        (lambda: given(shares={}), "must give each level its list"),
+        (lambda: given(shares=[1, 2]), "must give each level its list"),
+        (lambda: given(shares={3: [1, 2]}), "must be the column of a level"),
+        (lambda: given(shares={"area.county": [1, -2]}), "must be a number from 0 on"),
+        (lambda: given(shares={"area.county": [1, "1e40"]}), "must be a number from 0 on"),
+        (lambda: given(shares={"area.county": [1, 1], "area.block": [1, 1]}), "'area.block' is not a level; the levels are"),
+        (lambda: given(shares={"area.state": [1, 1]}), "'area.county' has no share above 0"),
+        (lambda: given(shares={"area.county": [1, 0], "area.state": [0, 1]}), "no share above 0 for a table by sex"),
+        (lambda: given(level_shares={"": 1}), "needs shares"),
+        (lambda: given(shares={"area.county": [1, 1]}, level_shares={"area.state": 1}), "has no list in shares"),
+        (
+            lambda: given(shares={"area.county": [1, 1]}, level_shares={"area.county": 0}),
+            "'area.county' has no share above 0",
+        ),
+        (lambda: given(shares={"area.county": [1, 1]}, level_shares=[1]), "must be numbers by level"),
         (lambda: table().agg(dp.agreeing_areas("odd", "area.state")), "does not tell in which"),
         (lambda: table().agg(dp.agreeing_areas("area", by=[["coast"]])), "all come from 'area'"),
         (lambda: table().agg(dp.agreeing_areas("age")), "grouped by"),

@@ -75,8 +75,10 @@ class Measuring:
             if part in exact:
                 own = exact[part] * self._behind[level, part]
                 one = add_noise(own.ravel(), self._laws[level, part], self._bits).reshape(own.shape)
-            else:
+            elif (level, part) in self._known:
                 one = self._known[level, part][first : first + len(counts)]
+            else:  # not measured here
+                one = np.zeros((len(counts), 1), dtype=np.int64)
             if one.dtype == np.object_ and int(abs(one).max()) >= 1 << 62:
                 raise InternalError("a measured number of an area has more than 64 bits")
             found[:, place] = one
@@ -106,7 +108,7 @@ class MeasuredFiles:
         draft: their folder.
         stem: the beginning of their names.
         columns: how the numbers of an area stand side by side.
-        names: the column of each effect.
+        names: the column of each effect that is measured or known there.
     """
 
     def __init__(self, draft: Path, stem: str, columns: Columns, names: Mapping[Axes, str]) -> None:
@@ -118,7 +120,7 @@ class MeasuredFiles:
         import polars as pl
 
         own = []
-        for part in self._columns.slices:
+        for part in self._names:
             mine = np.ascontiguousarray(self._columns.of(part, numbers))
             own.append(pl.Series(self._names[part], mine if part else mine.ravel()))
         self._writer.append(pl.DataFrame([areas.alias(AREA), within.alias(WITHIN), *own]))
@@ -129,8 +131,9 @@ class MeasuredFiles:
 
 
 def numbers_of(rows: pl.DataFrame, columns: Columns, names: Mapping[Axes, str]) -> Integers:
-    """The numbers of some rows of these files, shape (areas, numbers)."""
+    """The numbers of some rows of these files, shape (areas, numbers); 0 for effects that are not measured there."""
     found = np.empty((rows.height, columns.width), dtype=np.int64)
     for part, place in columns.slices.items():
-        found[:, place] = rows[names[part]].to_numpy().reshape(rows.height, -1)
+        one = names[part]
+        found[:, place] = rows[one].to_numpy().reshape(rows.height, -1) if one in rows.columns else 0
     return found

@@ -81,8 +81,10 @@ class Passes:
             one.close()
 
     def _in_units(self, level: int, measured: Integers) -> Integers:
-        factors = self._solving.factors
-        return self._joined(len(measured), lambda part: times(self.columns.of(part, measured), factors[level, part]))
+        factors = self._solving.factors  # none of an effect that is not measured here, whose numbers are 0
+        return self._joined(
+            len(measured), lambda part: times(self.columns.of(part, measured), factors.get((level, part), 1))
+        )
 
     def _joined(self, areas: int, of: Callable[[Axes], Integers]) -> Integers:
         """The numbers of all effects side by side."""

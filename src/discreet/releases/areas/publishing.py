@@ -101,7 +101,8 @@ class _Publishing:
         measuring = Measuring(self._quote, self._recipe, self._tree, self._noises, bits)
         slices = zip(self._reading.slices, cubes, strict=True)
         for level, own in groupby(slices, key=lambda one: one[0].level):
-            files = MeasuredFiles(self._draft, f"measured-{level}", self._columns, self._names)
+            names = {part: name for part, name in self._names.items() if (level, part) in self._recipe.parts}
+            files = MeasuredFiles(self._draft, f"measured-{level}", self._columns, names)
             for one, cube in own:
                 counts = AreaCounts(self._quote.plan, cube, self._reading.scan(one), self._cells(), by_area=bool(level))
                 ranks = self._tree.ranks[level - 1] if level else np.zeros(1, dtype=np.int64)
