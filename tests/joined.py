@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import discreet as dp
-from discreet.domain.person_relations import AddRemoveParts, AddRemovePersons, with_beside
+from discreet.domain.person_relations import AddRemoveParts, AddRemovePersons, ReplacePersons, with_beside
 from discreet.engines.base import ColumnType, Header
 from discreet.engines.joined import JoinedEngine
 from discreet.engines.reference import ReferenceEngine
@@ -31,3 +31,8 @@ def joined_engine(
     """The reference over both tables."""
     engine, others = ReferenceEngine(headers[0], visits), {"people": ReferenceEngine(headers[1], people)}
     return JoinedEngine(engine, others, ReferenceJoiner(engine, others))
+
+
+def everybody(rows: int) -> Table:
+    """The table of visits where the table of persons has so many rows, which is public, and nobody else counts."""
+    return Table(VISITS, with_beside(ReplacePersons(rows, "visitor"), {"people": "id"}), beside=BESIDE)

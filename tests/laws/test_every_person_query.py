@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -19,9 +19,12 @@ import pytest
 import discreet as dp
 from discreet.cube.keys import UNIT
 from discreet.cube.queries import PERSON_QUERIES, PersonSum
-from discreet.domain.neighbours import AddRemoveParts, AddRemovePersons
+from discreet.domain.neighbours import AddRemoveParts, AddRemovePersons, OfPersons
+from discreet.domain.person_relations import ReplacePersons, with_beside
 from discreet.engines.base import ColumnType
+from discreet.engines.joined import JoinedEngine
 from discreet.engines.reference import ReferenceEngine
+from discreet.engines.reference_joins import ReferenceJoiner
 from discreet.engines.texts import keys_kept
 from discreet.noise.bits import system_bits
 from discreet.plan.plan import Plan
@@ -67,7 +70,14 @@ STATISTICS: list[Statistic] = [
     dp.counted_in_full(),
 ]
 OF_FOUND = ("persons", "count", "variance_amount", "histogram_amount", "counted_in_full")
-RELATIONS = [dp.AddRemove(person="visitor"), dp.AddRemove(person="visitor", part=True)]
+RELATIONS: list[Any] = [
+    dp.AddRemove(person="visitor"),
+    dp.AddRemove(person="visitor", part=True),
+    with_beside(ReplacePersons(3, "visitor"), {"people": "id"}),
+]
+WORDS = ["whole", "parts", "replaced"]
+PEOPLE = dp.Schema(id=dp.Identifier(), sex=dp.Category(["f", "m"]))
+PEOPLE_HEADER = {"id": ColumnType("integer", ""), "sex": ColumnType("text", "")}
 SPENDS = [dp.ZCDP(1), dp.PureDP(1)]
 BOUNDS = [(1, 1), (1, 2), (2, 1)]
 
@@ -80,7 +90,7 @@ class Case:
     found: tuple[str, ...] | None
 
     def answers(self, rows: Sequence[Row]) -> list[np.ndarray]:
-        engine, plan = ReferenceEngine(HEADER, rows), self.quoted.plan
+        engine, plan = opened(self.quoted.plan.neighbours, rows), self.quoted.plan
         if self.found is None:
             cubes: Any = run_scans(engine, plan.layout)
         else:
@@ -91,9 +101,22 @@ class Case:
         return [np.array([int(one) for one in found]) for found in exact_answers(self.quoted, cubes, system_bits())]
 
 
+def opened(relation: Any, rows: Sequence[Row]) -> Any:
+    """An engine over these rows and, where the relation has it, a table of three persons of whom they are."""
+    engine, people = ReferenceEngine(HEADER, rows), ReferenceEngine(PEOPLE_HEADER, [(one, "f") for one in (1, 2, 3)])
+    return (
+        JoinedEngine(engine, {"people": people}, ReferenceJoiner(engine, {"people": people})) if relation.beside else engine
+    )
+
+
+def table_of(schema: dp.Schema, relation: Any) -> dp.Table:
+    """The table of these rows, with the persons beside it where the relation has them."""
+    return dp.Table(schema, relation, beside=(("people", PEOPLE),) if relation.beside else ())
+
+
 def cases(relation: dp.AddRemove, spend: Any) -> Iterator[Case]:
     for one, (groups, rows) in product(STATISTICS, BOUNDS):
-        table = dp.Table(LISTED, relation).bound(groups=groups, rows=rows)
+        table = table_of(LISTED, relation).bound(groups=groups, rows=rows)
         yield Case(quote(table.group_by("shop").agg(one), spend), None)
         if one.name in ("persons", "count", "variance_amount", "histogram_amount", "counted_in_full") and (groups, rows) == (
             1,
@@ -101,7 +124,7 @@ def cases(relation: dp.AddRemove, spend: Any) -> Iterator[Case]:
         ):
             for other, found in product((False, True), (("a",), ("a", "b"))):
                 of = dp.Discover("shop", other=other)
-                plan = dp.Table(NOT_LISTED, relation).bound(groups=groups, rows=rows).group_by(of).agg(one)
+                plan = table_of(NOT_LISTED, relation).bound(groups=groups, rows=rows).group_by(of).agg(one)
                 yield Case(_of_found(plan, spend, found), found)
 
 
@@ -135,7 +158,7 @@ def check(relation: dp.AddRemove, spend: Any) -> Counter[type]:
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("spend", SPENDS, ids=["zcdp", "pure"])
-@pytest.mark.parametrize("relation", RELATIONS, ids=["whole", "parts"])
+@pytest.mark.parametrize("relation", RELATIONS, ids=WORDS)
 def test_no_person_changes_any_answer_by_more_than_declared_and_some_person_by_as_much(
     relation: dp.AddRemove, spend: Any
 ) -> None:
@@ -147,18 +170,18 @@ def test_no_person_changes_any_answer_by_more_than_declared_and_some_person_by_a
 
 def test_every_statistic_and_relation_of_persons_is_tried() -> None:
     assert {type(one.kind) for one in STATISTICS} == set(of_persons())
-    assert {type(one) for one in RELATIONS} == {AddRemovePersons, AddRemoveParts}
+    assert {type(one) for one in RELATIONS} == {AddRemovePersons, AddRemoveParts, ReplacePersons} == {*get_args(OfPersons)}
     assert any(isinstance(one.kind, Share) for one in STATISTICS)
 
 
-@pytest.mark.parametrize("relation", RELATIONS, ids=["whole", "parts"])
+@pytest.mark.parametrize("relation", RELATIONS, ids=WORDS)
 def test_no_person_changes_the_weights_of_keys_by_more_than_the_noise_of_rounds_hides(relation: dp.AddRemove) -> None:
     """The weights of a round are a vector over all keys, of which those are compared that others have too (D1, D6)."""
-    plan = dp.Table(NOT_LISTED, relation).bound(groups=1).group_by(dp.Discover("shop")).agg(dp.persons())
+    plan = table_of(NOT_LISTED, relation).bound(groups=1).group_by(dp.Discover("shop")).agg(dp.persons())
     assert plan.layout.keys is not None
     weights = []
     for state in STATES:
-        with keys_kept(ReferenceEngine(HEADER, [*OTHER, *state]), plan.layout.keys) as table:
+        with keys_kept(opened(relation, [*OTHER, *state]), plan.layout.keys) as table:
             found = table.candidates([], 1)
             own = dict(zip(table.names(np.arange(len(found))), found.tolist(), strict=True))
         weights.append([own.get(shop, 0) for shop in SHOPS])

@@ -34,7 +34,7 @@ def opener(openers: Mapping[str, OpenEngine], source: str) -> Any:
 @pytest.mark.parametrize("settings", [{}, ODD, STRICT], ids=["as it is", "odd", "strict"])
 def test_spark_joins_as_the_reference(openers: Mapping[str, OpenEngine], set_to: Any, settings: dict[str, str]) -> None:
     with set_to(settings):
-        assert check_joins(opener(openers, "frame")) == (2 + 5 + 2) * 10
+        assert check_joins(opener(openers, "frame")) == (2 + 5 + 2) * 15
 
 
 def test_frames_are_opened_together_and_other_sources_are_refused(session: Any) -> None:

@@ -20,7 +20,7 @@ from discreet.audit.draws import Kernel
 from discreet.audit.tables import Table, cubes_of
 from discreet.cube.value_paths import CategoryPath, Path, path_of
 from discreet.domain.codes import NULL
-from discreet.domain.neighbours import AddRemove
+from discreet.domain.neighbours import AddRemove, OfPersons, ReplaceOne
 from discreet.domain.steps import ROW_DRAWS, CategoryFacts, Resize, Step, Where, WhereIn, facts_of
 from discreet.errors import DiscreetError
 from discreet.noise.bits import Bits
@@ -167,7 +167,8 @@ def _probe(plan: Plan, column: _Column, small: _Small) -> Quote | None:
     steps += [] if small.resize is None else [small.resize]
     own = plan.neighbours
     # Rows that were made of persons are rows here: the law of their copies is the same.
-    neighbours = AddRemove() if own.rows is None else own.of_size(small.rows)
+    public = ReplaceOne(small.rows) if isinstance(own, OfPersons) else own.of_size(small.rows)
+    neighbours = AddRemove() if own.rows is None else public
     table = Steps(plan.schema, neighbours, tuple(steps))
     try:
         if isinstance(column.path, CategoryPath):

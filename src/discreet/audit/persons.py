@@ -122,14 +122,16 @@ def _scan_of(plan: Plan) -> PersonScan:
 
 
 def _words(quote: Quote, columns: tuple[str, ...], before: _Rows, rows: _Rows) -> str:
-    if not before:
+    if not before and quote.plan.neighbours.appears:
         return f"a person added with {_rows_words(quote, columns, rows)}"
-    if not rows:
+    if not rows and quote.plan.neighbours.appears:
         return f"a person removed with {_rows_words(quote, columns, before)}"
     return f"the rows of a person, {_rows_words(quote, columns, before)}, replaced by {_rows_words(quote, columns, rows)}"
 
 
 def _rows_words(quote: Quote, columns: tuple[str, ...], rows: _Rows) -> str:
+    if not rows:
+        return "none"
     kinds = dict.fromkeys(rows)
     each = len(rows) // len(kinds)
     shown = [describe_row(quote.plan, columns, row) for row in islice(kinds, 3)]

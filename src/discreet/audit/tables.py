@@ -200,8 +200,9 @@ def effects(kernel: Kernel, quote: Quote, columns: tuple[str, ...], rows: list[R
     """The amount that each row alone adds to the answers, before rows are drawn; None where an imputation draws it."""
     steps = tuple(step for step in quote.plan.steps if not isinstance(step, ROW_DRAWS))
     own = quote.plan.neighbours
-    neighbours = AddRemove() if own.rows is not None else own  # one row alone has another number of rows
-    alone = replace(quote, plan=replace(quote.plan, neighbours=neighbours, steps=steps))
+    # One row alone has another number of rows, whether it is of the source or was made of a person.
+    apart = replace(quote.plan, neighbours=AddRemove(), persons=None, steps=steps)
+    alone = replace(quote, plan=apart if own.rows is not None else replace(quote.plan, steps=steps))
     found: list[list[NDArray[Any]] | None] = []
     for row in rows:
         try:

@@ -13,6 +13,7 @@ from discreet.domain.about import About, key_of
 from discreet.domain.columns import Category, Column, Date, Number
 from discreet.domain.declared_words import step_words, steps_of
 from discreet.domain.groups import BinGroup, printed_labels
+from discreet.domain.neighbours import counted_rows
 from discreet.domain.steps import NumberFacts
 from discreet.domain.words import column_facts, neighbours_text
 from discreet.errors import printed, without_secrets
@@ -183,7 +184,7 @@ _MOST_EPSILON = 10
 def _weak(plan: PlanFile) -> Iterator[str]:
     """True if the whole budget is worth little: its ε, or the δ at which that is reported."""
     pair = plan.budget.pair
-    rows, delta = plan.neighbours.rows, plan.budget.reported_at(plan.report_delta)
+    rows, delta = counted_rows(plan.neighbours), plan.budget.reported_at(plan.report_delta)
     epsilon = plan.budget.epsilon_at(delta) if pair is None else pair[0]
     if epsilon > _MOST_EPSILON:
         at = f" at δ = {number_text(delta)}" if delta else ""
@@ -278,7 +279,7 @@ def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
                 "makes them hold in groups of 150 rows in which the column is not null, whatever these rows are"
             )
     notes += _weak(plan)
-    rows = plan.neighbours.rows
+    rows = counted_rows(plan.neighbours)
     if rows is None:
         return notes
     if plan.budget.pair is not None and plan.budget.pair[1] * rows > 1:
@@ -286,6 +287,6 @@ def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
         notes.append(f"note: δ = {delta} is more than 1/rows = {share}, which is too weak for most uses")
     for name, quote in quotes.items():
         cells = quote.plan.layout.cells
-        if cells > rows:
+        if cells > rows and quote.plan.neighbours.rows is not None:
             notes.append(f"note: '{name}' has {cells} groups for {rows} rows; most of its numbers will be noise")
     return notes

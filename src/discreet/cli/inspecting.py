@@ -11,6 +11,8 @@ import typer
 
 from discreet.cli.output import Answer, Grid, Spinner
 from discreet.cli.planning import source_of
+from discreet.domain.neighbours import counted_rows
+from discreet.domain.person_relations import base_of
 from discreet.engines.inspection import Tally
 from discreet.errors import ArgumentError, without_secrets
 from discreet.exact.figures import name, plural
@@ -88,7 +90,7 @@ def _lines(plan: PlanFile, tables: Mapping[str, Tallies]) -> Iterator[str | Grid
 def _rows_words(plan: PlanFile, table: str, found: Tallies) -> str:
     """The number of rows of a source, and the declared one where it differs."""
     rows = max(sum(tally.rows for tally in tallies.values()) for tallies in found.values())
-    declared = None if table else plan.neighbours.rows
+    declared = counted_rows(plan.neighbours) if table == base_of(plan.neighbours) else None
     source = plan.beside.tables[table].shown if table else plan.source
     told = f"{rows:,} {plural('row', rows)} in {name(without_secrets(source))}"
     return told if declared in {None, rows} else f"{told}; THE PLAN SAYS rows = {declared:,}"

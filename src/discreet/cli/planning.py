@@ -16,6 +16,7 @@ from discreet.cli.assuming import Assumptions, with_whole_errors
 from discreet.cli.describing import declaration_lines, derived_facts, derived_lines, note_lines, release_facts, release_lines
 from discreet.cli.output import Answer
 from discreet.cli.standings import Standing, standing
+from discreet.domain.neighbours import counted_rows
 from discreet.domain.reading import CsvFiles
 from discreet.engines import NO_LIMITS, Limits, Progress, header_faults
 from discreet.engines.absent import AbsentSource
@@ -134,7 +135,7 @@ def review(plan: PlanFile, *, without_source: bool) -> Review:
     """
     if not without_source and not _find_absent(plan):
         return Review(plan)
-    compared = "its header was" if plan.neighbours.rows is None else "its header and its number of rows were"
+    compared = "its header was" if counted_rows(plan.neighbours) is None else "its header and its number of rows were"
     where = "was not opened" if without_source else "is not here"
     remarks = [f"note: the source {where}; {compared} not compared"]
     if not plan.ledger.parent.is_dir():

@@ -70,6 +70,11 @@ class PersonRows:
     beside: tuple[Beside, ...] = ()
 
     @property
+    def everybody(self) -> Beside | None:
+        """The table of which each row counts as a person, who has a row here too without any of her own; None for none."""
+        return next((one for one in self.beside if one.codes.every), None)
+
+    @property
     def paths(self) -> tuple[Path, ...]:
         """How each column of the table is read: of the axes, of the conditions, and then of the values."""
         return (*(axis.path for axis in (*self.axes, *self.tests)), *(one.path for one in self.values))

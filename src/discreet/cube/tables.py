@@ -16,10 +16,13 @@ class PersonCodes:
     Args:
         person: the identifier. A row that is null in it is of nobody.
         paths: how each column is read, before any step; null has the code NULL.
+        every: whether each row counts as a person: one that is null in the identifier is a person of its own, with its own
+            codes, and what a person has in more rows than one are persons of whom nothing is known.
     """
 
     person: str
     paths: tuple[Path, ...]
+    every: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -34,7 +37,11 @@ class PersonCodes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Beside:
-    """A table of persons whose codes stand on the rows of the same person; null on rows of persons that it does not have."""
+    """A table of persons whose codes stand on the rows of the same person.
+
+    Rows of persons that it does not have have null codes; where it is the `whole` of the persons, they are left out.
+    """
 
     table: str
     codes: PersonCodes
+    whole: bool = False

@@ -14,7 +14,7 @@ from dataclasses import InitVar, dataclass, field
 from typing import Any, ClassVar, SupportsIndex, TypeGuard, cast
 
 from discreet.domain.draws import Draw, draw_of, is_draw, refuse_design
-from discreet.domain.person_relations import PART_WORDS, AddRemoveParts, AddRemovePersons, OfPersons
+from discreet.domain.person_relations import PART_WORDS, AddRemoveParts, AddRemovePersons, OfPersons, ReplacePersons
 from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact.figures import number
 
@@ -25,6 +25,8 @@ __all__ = [
     "Neighbours",
     "OfPersons",
     "ReplaceOne",
+    "ReplacePersons",
+    "counted_rows",
     "find_relation",
     "is_of_persons",
     "is_relation",
@@ -83,11 +85,7 @@ class AddRemove:
             )
         if person is None:
             return object.__new__(cls)
-        if rows_per_person != 1 or sampled is not None:
-            raise ArgumentError(
-                f"person={printed(person)}: stands alone, because all rows of a person are protected, however many these "
-                "are; leave rows_per_person and sampled out"
-            )
+        _check_alone(person, rows_per_person, sampled)
         found: Any = AddRemoveParts(person) if part else AddRemovePersons(person)
         return cast("AddRemove", found)
 
@@ -124,12 +122,16 @@ class AddRemove:
 class ReplaceOne:
     """Two tables of exactly `rows` rows are neighbours if they differ in `rows_per_person` rows; `rows` is public.
 
-    A source with another number of rows is refused before anything is spent (`RowsDiffer`, soundness 4).
+    A source with another number of rows is refused before anything is spent (`RowsDiffer`, soundness 4). With `person`, the
+    name of an `Identifier` of the schema, `rows` is the number of rows of the table of persons beside the source, and
+    neighbours differ in all rows of one person in any table: the result is a `ReplacePersons`.
     """
 
     rows: int
     rows_per_person: int = 1
     sampled: Draw | None = None
+    person: InitVar[str | None] = field(default=None, kw_only=True)
+    part: InitVar[bool] = field(default=False, kw_only=True)
 
     word: ClassVar[str] = "replace-one"
     needed: ClassVar[tuple[str, ...]] = ("rows",)
@@ -142,7 +144,28 @@ class ReplaceOne:
     guess: ClassVar[str] = "which of two records one person has"
     holds: ClassVar[str] = "one person's data replaced"
 
-    def __post_init__(self) -> None:
+    def __new__(
+        cls,
+        rows: object = None,
+        rows_per_person: object = 1,
+        sampled: object = None,
+        *,
+        person: str | None = None,
+        part: object = False,
+    ) -> ReplaceOne:
+        """With `person` the relation of all rows of a person, which stands for this one."""
+        if part is not False:
+            raise ArgumentError(
+                f"part={printed(part)}: stands with AddRemove; ReplaceOne(person=…) compares any rows of a person already, "
+                "so leave it out"
+            )
+        if person is None:
+            return object.__new__(cls)
+        _check_alone(person, rows_per_person, sampled)
+        found: Any = ReplacePersons(whole_number(rows, "rows", least=1), person)
+        return cast("ReplaceOne", found)
+
+    def __post_init__(self, person: str | None, part: bool) -> None:
         object.__setattr__(self, "rows", whole_number(self.rows, "rows", least=1))
         object.__setattr__(self, "rows_per_person", whole_number(self.rows_per_person, "rows_per_person", least=1))
         _check_draw(self.sampled, self.rows, self.rows_per_person)
@@ -168,11 +191,11 @@ class ReplaceOne:
         return f"{self.word}: exactly {self.rows} rows, which is public{_draw_text(self.sampled)}"
 
 
-Neighbours = AddRemove | ReplaceOne | AddRemovePersons | AddRemoveParts
+Neighbours = AddRemove | ReplaceOne | AddRemovePersons | AddRemoveParts | ReplacePersons
 
 _RELATIONS: tuple[type[AddRemove | ReplaceOne], ...] = (ReplaceOne, AddRemove)
 
-_OF_PERSONS: tuple[type[OfPersons], ...] = (AddRemovePersons, AddRemoveParts)
+_OF_PERSONS: tuple[type[OfPersons], ...] = (AddRemovePersons, AddRemoveParts, ReplacePersons)
 """The relations whose neighbours differ in all rows of a person. No law of one row holds for them."""
 
 
@@ -240,6 +263,19 @@ def neighbours_of(written: Mapping[str, object]) -> Neighbours:
     if "sampled" in written:
         facts["sampled"] = draw_of(cast("Mapping[str, object]", written["sampled"]))
     return find_relation(str(written["relation"]))(**facts)  # type: ignore[arg-type]  # it checks its numbers itself
+
+
+def _check_alone(person: str, rows_per_person: object, sampled: object) -> None:
+    if rows_per_person != 1 or sampled is not None:
+        raise ArgumentError(
+            f"person={printed(person)}: stands alone, because all rows of a person are protected, however many these "
+            "are; leave rows_per_person and sampled out"
+        )
+
+
+def counted_rows(neighbours: Neighbours) -> int | None:
+    """The public number of rows of the source, or of the table of persons beside it; None where it is private."""
+    return neighbours.persons if isinstance(neighbours, ReplacePersons) else neighbours.rows
 
 
 def _check_draw(sampled: object, rows: int | None, rows_per_person: int) -> None:

@@ -7,9 +7,20 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from discreet.domain.draws import Draw
-from discreet.errors import ArgumentError, InternalError, printed
+from discreet.errors import ArgumentError, PlanError, printed
+from discreet.exact.figures import number
 
-__all__ = ["PART_WORDS", "AddRemoveParts", "AddRemovePersons", "OfPersons", "of_table", "with_beside"]
+__all__ = [
+    "PART_WORDS",
+    "AddRemoveParts",
+    "AddRemovePersons",
+    "OfPersons",
+    "ReplacePersons",
+    "base_of",
+    "check_base",
+    "of_table",
+    "with_beside",
+]
 
 Tables = tuple[tuple[str, str], ...]
 """Tables of persons, each with its identifier, in the order of their names."""
@@ -48,14 +59,6 @@ class AddRemovePersons:
     def __post_init__(self) -> None:
         _check_identifier(self.person)
         object.__setattr__(self, "beside", _tables(self.beside))
-
-    def of_size(self, rows: int) -> AddRemovePersons:
-        """No table of this relation is brought to a number of rows.
-
-        Raises:
-            InternalError: always; a plan refuses the step.
-        """
-        raise InternalError(f"a table of persons has no {rows} public rows")
 
     def to_json(self) -> dict[str, object]:
         """The relation as canonical JSON values."""
@@ -118,14 +121,6 @@ class AddRemoveParts:
         """The factor of group privacy: where a person has one row, another one in its place is a removal and an addition."""
         return 1 if self.each == "rows" else 2
 
-    def of_size(self, rows: int) -> AddRemoveParts:
-        """No table of this relation is brought to a number of rows.
-
-        Raises:
-            InternalError: always; a plan refuses the step.
-        """
-        raise InternalError(f"a table of persons has no {rows} public rows")
-
     def to_json(self) -> dict[str, object]:
         """The relation as canonical JSON values."""
         return _persons_json(self)
@@ -143,7 +138,68 @@ class AddRemoveParts:
         )
 
 
-OfPersons = AddRemovePersons | AddRemoveParts
+@dataclass(frozen=True, slots=True)
+class ReplacePersons:
+    """Two data sets are neighbours if all rows of one person in one are replaced by any rows of a person in the other.
+
+    The table of persons `of` has exactly `persons` rows in both, which is public; how many rows anybody has in other tables
+    is not. Rows of nobody in that table contribute nothing. Sensitivities are those of two states of one person (U10 of
+    docs/proofs/persons.md); where the table that is asked has one row of each person (`each` = "row"), it has as many rows
+    as that table, of which one is replaced. `ReplaceOne(rows=…, person=…)` makes it.
+    """
+
+    persons: int
+    person: str
+    of: str = ""
+    each: Literal["rows", "row"] = "rows"
+    beside: Tables = ()
+
+    word: ClassVar[str] = "replace-persons"
+    needed: ClassVar[tuple[str, ...]] = ("rows", "person")
+    about: ClassVar[str] = "the number of persons is public"
+    appears: ClassVar[bool] = False
+    replacing: ClassVar[int] = 1
+    allows_totals: ClassVar[bool] = False
+    change: ClassVar[str] = "replaced"
+    compared: ClassVar[str] = "replaced in all their rows by any others"
+    guess: ClassVar[str] = "which of two sets of rows one person has"
+    holds: ClassVar[str] = "all rows of one person replaced by any others"
+    protected: ClassVar[str] = "all rows of one person"
+    rows_per_person: ClassVar[int] = 1
+    sampled: ClassVar[Draw | None] = None
+
+    def __post_init__(self) -> None:
+        _check_identifier(self.person)
+        if isinstance(self.persons, bool) or not isinstance(self.persons, int) or self.persons < 1:
+            raise ArgumentError(f"persons={printed(self.persons)}: must be a whole number of at least 1")
+        object.__setattr__(self, "beside", _tables(self.beside))
+
+    @property
+    def rows(self) -> int | None:
+        """The number of rows of the table that is asked, where it has one of each person; else it is private."""
+        return None if self.each == "rows" else self.persons
+
+    def to_json(self) -> dict[str, object]:
+        """The relation as canonical JSON values."""
+        return {**_persons_json(self), "persons": self.persons, "of": self.of}
+
+    def size_words(self) -> str:
+        """A sentence for readers about the number of rows: public or confidential."""
+        return (
+            f"The table “{self.of}” has {number(self.persons)} rows; this number is public and not protected, and all "
+            f"others are protected. Persons who are not in it contribute nothing. {TABLES_WORDS}"
+        )
+
+    def text(self) -> str:
+        """A few words for a terminal: the relation, and whether the number of rows is public."""
+        made = "" if self.each == "rows" else ", of which one row is made"
+        return (
+            f"{self.word}: all rows with one value of '{self.person}'{_beside_text(self)} are one person{made}, who may "
+            f"have any others; '{self.of}' has exactly {self.persons} rows, which is public"
+        )
+
+
+OfPersons = AddRemovePersons | AddRemoveParts | ReplacePersons
 
 
 def _check_identifier(person: object) -> None:
@@ -152,13 +208,41 @@ def _check_identifier(person: object) -> None:
 
 
 def with_beside(relation: OfPersons, tables: Mapping[str, str]) -> OfPersons:
-    """The relation of a data set with these tables of persons, each with its identifier."""
-    return replace(relation, beside=_tables(tables))
+    """The relation of a data set with these tables of persons, each with its identifier.
+
+    Raises:
+        PlanError: it states the number of rows of a table of persons, and there is not exactly one.
+    """
+    if not isinstance(relation, ReplacePersons):
+        return replace(relation, beside=_tables(tables))
+    if len(tables) != 1:
+        raise PlanError(
+            f"ReplaceOne(rows={relation.persons}, person=…): is about the rows of one table of persons, and there "
+            f"{'are ' + str(len(tables)) if tables else 'is none'}; name it in beside={{…}}, or declare "
+            "AddRemove(person=…), under which the number of persons is private"
+        )
+    (of,) = tables
+    return replace(relation, beside=_tables(tables), of=of)
 
 
 def of_table(relation: OfPersons, table: str) -> OfPersons:
     """The relation as seen from a table of persons, whose identifier marks the rows of one person; "" is the first table."""
     return replace(relation, person=dict(relation.beside)[table], beside=()) if table else relation
+
+
+def base_of(relation: object) -> str:
+    """The table of persons whose rows all count, and nobody else's; empty where there is none."""
+    return relation.of if isinstance(relation, ReplacePersons) else ""
+
+
+def check_base(relation: object) -> None:
+    """Checks that a relation that states the rows of a table of persons has that table.
+
+    Raises:
+        PlanError: it does not.
+    """
+    if isinstance(relation, ReplacePersons) and not relation.of:
+        with_beside(relation, {})
 
 
 def _tables(given: object) -> Tables:

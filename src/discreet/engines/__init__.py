@@ -141,6 +141,8 @@ def open_sources(
     beside: Mapping[str, tuple[Any, Schema]],
     limits: Limits = NO_LIMITS,
     progress: Progress | None = None,
+    *,
+    counted: str = "",
 ) -> Engine:
     """The engine for a source and for tables of persons beside it. Reads names and types, never rows.
 
@@ -150,6 +152,7 @@ def open_sources(
         beside: for each table of persons its source and its schema, which has one identifier too.
         limits: the resources that each driver may use.
         progress: receives the name of each stage when it begins.
+        counted: the table of persons whose number of rows is public; empty where that is the table of rows, or none.
 
     Raises:
         SourceError: as `open_source`; identifiers of different types, or sources that cannot be put together.
@@ -161,7 +164,7 @@ def open_sources(
     try:
         for one, own in [(source, schema), *beside.values()]:
             opened.append(_open(one, own, limits))
-        engine = _put_together(opened, schema, beside, limits)
+        engine = _put_together(opened, schema, beside, limits, counted)
     except (SourceError, ArgumentError):
         for found in opened:
             found.engine.close()
@@ -170,7 +173,7 @@ def open_sources(
 
 
 def _put_together(
-    opened: Sequence[Opened], schema: Schema, beside: Mapping[str, tuple[Any, Schema]], limits: Limits
+    opened: Sequence[Opened], schema: Schema, beside: Mapping[str, tuple[Any, Schema]], limits: Limits, counted: str
 ) -> Engine:
     first, others = opened[0], dict(zip(beside, opened[1:], strict=True))
     for name, found in others.items():
@@ -184,7 +187,7 @@ def _put_together(
     joiner = first.kind.join(first.engine, engines, limits)
     if joiner is None:
         raise InternalError("each source can be put beside the first one, and not all of them")
-    return JoinedEngine(first.engine, engines, joiner)
+    return JoinedEngine(first.engine, engines, joiner, counted)
 
 
 def _check_identifiers(first: Opened, person: str, table: str, other: Opened, own: str) -> None:

@@ -59,10 +59,12 @@ class JoinedEngine:
         engine: of the table of rows.
         others: of the tables of persons, by their names.
         joiner: puts them together.
+        counted: the table whose number of rows is public, where one is; empty for the table of rows.
     """
 
-    def __init__(self, engine: Engine, others: Mapping[str, Engine], joiner: Joiner) -> None:
+    def __init__(self, engine: Engine, others: Mapping[str, Engine], joiner: Joiner, counted: str = "") -> None:
         self._engine, self._others, self._joiner = engine, dict(others), joiner
+        self._counted = self._others[counted] if counted else engine
 
     @property
     def header(self) -> Header:
@@ -88,8 +90,8 @@ class JoinedEngine:
         return cubes_of(self._engine, scans)
 
     def count_rows(self) -> int:
-        """The number of rows of the table of rows."""
-        return rows_of(self._engine)
+        """The number of rows of the table of which it is public."""
+        return rows_of(self._counted)
 
     def can_add_persons(self) -> bool:
         """True: a source that cannot be put beside others was refused."""
@@ -97,7 +99,7 @@ class JoinedEngine:
 
     def add_persons(self, scan: PersonReading) -> Cube:
         """The totals over persons, or one row of each, from the tables that the reading needs."""
-        if isinstance(scan, PersonRows) and scan.table:
+        if isinstance(scan, PersonRows) and scan.table and not scan.everybody:
             return totals_of_persons(self._others[scan.table], replace(scan, table=""))
         return self._joiner.add_persons(scan) if beside_of(scan) else totals_of_persons(self._engine, scan)
 

@@ -14,6 +14,7 @@ from discreet.cube.person_rows import PersonRows
 from discreet.cube.persons import PersonKey, PersonScan, PersonSpread, PersonValue
 from discreet.cube.tables import Beside
 from discreet.cube.value_paths import KeyAxis, NumberPath, Path
+from discreet.domain.codes import NULL
 from discreet.engines.base import ColumnType, Header
 from discreet.engines.dialect import Dialect
 from discreet.engines.person_codes import agreed_codes_sql
@@ -35,6 +36,14 @@ def joined_parts_sql(dialect: Dialect, own: str, tables: Sequence[str], scan: Jo
         tables: for each table of persons beside it, a table with what `code_parts_sql` gives, each person once.
         scan: the whole reading.
     """
+    if isinstance(scan, PersonRows) and scan.everybody is not None:
+        everybody = everybody_sql(dialect, tables[scan.beside.index(scan.everybody)], scan)
+        return everybody if scan.table else f"{_joined_sql(dialect, own, tables, scan)} UNION ALL {everybody}"
+    return _joined_sql(dialect, own, tables, scan)
+
+
+def _joined_sql(dialect: Dialect, own: str, tables: Sequence[str], scan: JoinedScan) -> str:
+    """The parts of persons who have rows."""
     rest, beside = rest_of(scan), beside_of(scan)
     header = {_name(table, place): _CODE for table, one in enumerate(beside) for place in range(len(one.codes.paths))}
     axes = [KeyAxis(over_codes(one.path, _named(beside, one.path)), one.cuts) for one in _axes(rest)]
@@ -60,7 +69,8 @@ def _tables(own: str, tables: Sequence[str], beside: Sequence[Beside]) -> str:
     for number, (table, one) in enumerate(zip(tables, beside, strict=True)):
         renamed = [f"agreed{place} AS {_name(number, place)}" for place in range(len(one.codes.paths))]
         codes = f"SELECT {', '.join(['p', *renamed])} FROM ({agreed_codes_sql(table, one.codes)}) AS agreed"
-        joined.append(f"LEFT JOIN ({codes}) AS beside{number} ON own.p = beside{number}.p")
+        join = "JOIN" if one.whole else "LEFT JOIN"
+        joined.append(f"{join} ({codes}) AS beside{number} ON own.p = beside{number}.p")
     return " ".join(joined)
 
 
@@ -151,6 +161,8 @@ def _columns(dialect: Dialect, scan: JoinedScan) -> list[str]:
         labels = (i for i in range(len(rest.axes)))
         found += [f"label_{own[i]} AS k{i}" if i in own else f"k{next(labels)} AS k{i}" for i in range(len(rest.axes))]
     found.append("rows_n AS n")
+    if isinstance(rest, PersonRows) and rest.everybody:
+        found.append("1 AS times")
     own = _own_values(rest)
     for j, one in enumerate(rest.values):
         if j in own:
@@ -172,3 +184,32 @@ def _sums_of_rows(dialect: Dialect, value: PersonValue, j: int) -> Mapping[str, 
     rows = dialect.wide("rows_n")
     sums = {"n": f"CASE WHEN v{j} IS NOT NULL THEN rows_n ELSE 0 END", "s": f"coalesce({rows} * {dialect.wide(f'v{j}')}, 0)"}
     return sums | ({"r": f"coalesce({rows} * {square_sql(dialect, value, j)}, 0)"} if value.squared else {})
+
+
+# Persons without rows -----------------------------------------------------------------------------------------------------
+
+
+def everybody_sql(dialect: Dialect, table: str, scan: PersonRows) -> str:
+    """A part without any row for each person of the table of all persons, in the columns of `joined_parts_sql`.
+
+    Persons of one id have it once; rows without an id, and what a person has in more rows than one, stand for as many
+    persons as `times` says.
+    """
+    (one,) = (one for one in scan.beside if one.codes.every)
+    header: Header = {_name(0, place): _CODE for place in range(len(one.codes.paths))}
+    axes = [KeyAxis(over_codes(axis.path, _named([one], axis.path)), axis.cuts) for axis in _joined(scan.axes)]
+    renamed = [f"agreed{place} AS {name}" for place, name in enumerate(header)]
+    persons = f"(SELECT {', '.join(['p', 'm', *renamed])} FROM ({agreed_codes_sql(table, one.codes)}) AS agreed) AS beside"
+    labels = labels_sql(dialect, persons, header, axes, ["p", "m"])
+    joined = iter(range(len(axes)))
+    own = [f"k{next(joined)}" if axis.path.table else f"{NULL}" for axis in scan.axes]
+    nothing = [f"0 AS {word}{j}" for j, value in enumerate(scan.values) for word in _sums(value)]
+
+    def parts(person: str, keys: Sequence[str], times: str) -> str:
+        named = [f"CAST({key} AS BIGINT) AS k{i}" for i, key in enumerate(keys)]
+        return ", ".join([f"{person} AS p", *named, "0 AS n", f"{times} AS times", *nothing])
+
+    each = f"SELECT {parts('p', own, 'm')} FROM ({labels}) AS labelled"
+    unknown = [str(NULL) for _ in scan.axes]
+    more = f"SELECT {parts('CASE WHEN m < 0 THEN p END', unknown, 'm - 1')} FROM {table} WHERE p IS NOT NULL AND m > 1"
+    return f"{each} UNION ALL {more}"

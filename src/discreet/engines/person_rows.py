@@ -42,16 +42,22 @@ def made_rows_sql(dialect: Dialect, parts: str, scan: PersonRows) -> str:
 
     Args:
         dialect: of the engine that will run it.
-        parts: a table with what `row_parts_sql` gives.
+        parts: a table with what `row_parts_sql` gives; where each row of a table of persons counts, with `times` beside it,
+            which is for how many persons a part without an id stands.
         scan: the scan.
     """
     numbers = [f"{_number(dialect, scan, one)} AS x{i}" for i, one in enumerate(scan.made)]
     codes = [f"{_code(f'x{i}', one)} AS c{i}" for i, one in enumerate(scan.made)]
-    each = f"SELECT {', '.join(['p', *numbers])} FROM {parts} GROUP BY p"
-    made = f"SELECT {', '.join(['p', *codes])} FROM ({each}) AS each"
+    kept = " WHERE p IS NOT NULL" if scan.everybody else ""
+    each = f"SELECT {', '.join([*numbers, '1 AS times'])} FROM {parts}{kept} GROUP BY p"
+    if scan.everybody:
+        labels = [f"k{i}" for i in range(len(scan.axes))]
+        apart = f"GROUP BY {', '.join(labels)}" if labels else "HAVING count(*) > 0"
+        each += f" UNION ALL SELECT {', '.join([*numbers, 'sum(times) AS times'])} FROM {parts} WHERE p IS NULL {apart}"
+    made = f"SELECT {', '.join([*codes, 'times'])} FROM ({each}) AS each"
     names = [f"c{i}" for i in range(len(scan.made))]
-    grouped = f" GROUP BY {', '.join(names)}" if names else ""
-    return f"SELECT {', '.join([*names, 'count(*) AS n'])} FROM ({made}) AS made{grouped}"
+    grouped = f"GROUP BY {', '.join(names)}" if names else "HAVING count(*) > 0"
+    return f"SELECT {', '.join([*names, 'CAST(sum(times) AS BIGINT) AS n'])} FROM ({made}) AS made {grouped}"
 
 
 def _number(dialect: Dialect, scan: PersonRows, one: PersonColumn) -> str:

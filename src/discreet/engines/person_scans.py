@@ -15,7 +15,7 @@ from discreet.cube.persons import PersonScan
 from discreet.cube.tables import PersonCodes
 from discreet.engines.base import Header, PersonReading
 from discreet.engines.dialect import Dialect
-from discreet.engines.person_codes import added_codes_sql, code_parts_sql
+from discreet.engines.person_codes import added_codes_sql, code_names, code_parts_sql
 from discreet.engines.person_rows import made_rows_cube, made_rows_sql, row_parts_sql
 from discreet.engines.persons import (
     added_names,
@@ -79,7 +79,7 @@ def added_parts_sql(dialect: Dialect, table: str, scan: PartReading) -> str:
 def empty_parts_sql(table: str, scan: PartReading) -> str:
     """The statement that creates a table for parts where there are none."""
     if isinstance(scan, PersonCodes):
-        names = ["p", *(f"{name}{i}" for i in range(len(scan.paths)) for name in ("least", "most"))]
+        names = ["p", *code_names(scan)]
     else:
         rows, sums = added_names(rest_of(scan).values)
         names = ["p", *_keys(scan), *rows, *sums]

@@ -25,14 +25,18 @@ __all__ = [
     "add_persons",
     "cell_of",
     "identity",
+    "made_cube",
+    "made_of",
     "make_rows",
     "read_row",
+    "rows_of",
 ]
 
 Label = Callable[[KeyAxis, Mapping[str, object]], int]
 """The label of a row."""
 
 Code = Callable[[NumberPath, object], int | None]
+Rows = Sequence[Mapping[str, object]]
 
 
 class Counted:
@@ -124,20 +128,40 @@ def _count_in_full(full: InFull, counted: Counted) -> dict[object, bool]:
 
 def make_rows(scan: PersonRows, rows: Iterable[Mapping[str, object]], label: Label, code: Code) -> Cube:
     """The values of the persons of these rows, each combination with the number of persons that have it."""
+    return made_cube(scan, Counter(made_of(scan, own, label, code, own) for own in rows_of(scan, rows, label).values()))
+
+
+def rows_of(
+    scan: PersonRows, rows: Iterable[Mapping[str, object]], label: Label
+) -> dict[object, list[Mapping[str, object]]]:
+    """The rows of each person that fulfil the conditions."""
     own: dict[object, list[Mapping[str, object]]] = {}
     for row in rows:
         person = identity(row[scan.person])
         if person is not None and all(label(axis, row) == 1 for axis in scan.tests):
             own.setdefault(person, []).append(row)
-    persons = Counter(tuple(one.code(_number_of(scan, one, of, label, code)) for one in scan.made) for of in own.values())
+    return own
+
+
+def made_of(scan: PersonRows, rows: Rows, label: Label, code: Code, of_person: Rows) -> tuple[int, ...]:
+    """The codes of the columns that are made of a person's rows, and of what is known of the person beside them."""
+    numbers = (_number_of(scan, one, of_person if _is_joined(scan, one) else rows, label, code) for one in scan.made)
+    return tuple(one.code(number) for one, number in zip(scan.made, numbers, strict=True))
+
+
+def made_cube(scan: PersonRows, persons: Mapping[tuple[int, ...], int]) -> Cube:
+    """The cube of these combinations, each with the number of persons that have it."""
     keys = np.array(list(persons), dtype=np.int64).reshape(len(persons), len(scan.made))
     nothing = np.zeros((len(persons), 0), dtype=np.int64)
     return compact(Cube(keys, np.array(list(persons.values()), dtype=np.int64), nothing, nothing))
 
 
-def _number_of(
-    scan: PersonRows, one: PersonColumn, rows: Sequence[Mapping[str, object]], label: Label, code: Code
-) -> int | None:
+def _is_joined(scan: PersonRows, one: PersonColumn) -> bool:
+    """True if a column is made of labels of a table of persons: these are known without any row."""
+    return one.how not in ("rows", "total") and scan.axes[one.place].path.table != ""
+
+
+def _number_of(scan: PersonRows, one: PersonColumn, rows: Rows, label: Label, code: Code) -> int | None:
     """What is made of all rows of a person; None for null."""
     if one.how == "rows":
         return len(rows)

@@ -93,7 +93,7 @@ def unit_of(identity: Identity) -> str:
     if not isinstance(relation, dict):
         return canonical(relation)
     person, columns = relation.get("person"), whole.get("schema")
-    kept = {key: value for key, value in relation.items() if key not in {"rows", "person", "beside"}}
+    kept = {key: value for key, value in relation.items() if key not in {"rows", "persons", "person", "beside", "of"}}
     found = [one for one in columns if _is_named(one, person)] if isinstance(columns, list) else []
     kinds = [{key: value for key, value in one.items() if key != "name"} for one in found]
     return canonical([kept, person is not None, kinds])

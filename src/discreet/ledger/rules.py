@@ -171,7 +171,7 @@ def _name_of(place: tuple[str, ...], why: Mapping[str, str]) -> str:
     return " ".join(place)
 
 
-_WORDS = {"relation": "neighbours", "kind": "measure"}
+_WORDS = {"relation": "neighbours", "kind": "measure", "persons": "rows", "of": "table of persons"}
 
 
 def _write_value(value: object) -> str:

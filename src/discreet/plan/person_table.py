@@ -17,7 +17,7 @@ from discreet.domain.codes import NULL
 from discreet.domain.columns import Category, Column, Date, Number
 from discreet.domain.neighbours import Neighbours, OfPersons, no_persons, person_of
 from discreet.domain.of_persons import OfRows, only
-from discreet.domain.person_relations import of_table
+from discreet.domain.person_relations import base_of, check_base, of_table
 from discreet.domain.schema import Schema
 from discreet.domain.steps import CategoryFacts, Impute, NumberFacts, Step, TableFacts, conditions_of, facts_of, step_json
 from discreet.errors import InternalError, PlanError, printed
@@ -92,12 +92,20 @@ def person_table(schema: Schema, neighbours: Neighbours, steps: tuple[Step, ...]
     """The table with one row for each person, whose columns are made so.
 
     Raises:
-        PlanError: a table of rows without persons; steps that draw or bound; no column; one that does not fit.
+        PlanError: a table of rows without persons, or without the table of them; steps that draw or bound; no column; one
+            that does not fit.
     """
     if not isinstance(neighbours, OfPersons) or person_of(neighbours) is None:
         raise PlanError(f"per_person(): {no_persons(neighbours, 'leave it out')}")
+    check_base(neighbours)
     facts = table_facts(schema, neighbours, steps)
     _check_steps(steps, facts)
+    about = next((step.column for step in conditions_of(steps) if step.column in facts.tables), None)
+    if about is not None and base_of(neighbours):
+        raise PlanError(
+            f"where('{about}'): is a condition on persons, and all persons of '{base_of(neighbours)}' have a row in the "
+            f"table that per_person() makes; make {about}=dp.only('{about}') a column there, and put the condition on it"
+        )
     if not made:
         raise PlanError("per_person(): names no column; name at least one, such as visits=dp.rows(0, 50)")
     for name, one in made.items():
@@ -116,6 +124,7 @@ def check_person_table(neighbours: Neighbours, table: PersonTable | None, schema
     Raises:
         PlanError: it does not.
     """
+    check_base(neighbours)
     stands = isinstance(neighbours, OfPersons) and neighbours.each == "row"
     if stands != (table is not None):
         raise PlanError("neighbours: one row for each person is what table.per_person(…) makes; declare AddRemove(person=…)")
@@ -200,6 +209,8 @@ def _totals(name: str, made: OfRows, facts: TableFacts) -> Totals:
 def person_rows(table: PersonTable, used: Collection[str]) -> PersonRows:
     """The scan that makes these columns of the table of persons."""
     start, facts = facts_of(table.schema, table.seen), table.facts
+    if table.table and table.table == base_of(table.neighbours):  # its columns are read as of any table beside the rows
+        start = replace(start, tables=dict.fromkeys(table.schema.columns, table.table))
     axes: list[KeyAxis] = []
     values: list[PersonValue] = []
     totals: list[Total] = []
@@ -222,7 +233,8 @@ def person_rows(table: PersonTable, used: Collection[str]) -> PersonRows:
         made.append(PersonColumn(name, one.how, place, low, high))
     tests = tuple(condition_axis(step, path_of(step.column, table.steps, start)) for step in conditions_of(table.steps))
     scan = PersonRows(table.seen.person, tuple(axes), tests, tuple(values), tuple(totals), tuple(made), table.table)
-    return replace(scan, beside=tables_beside(scan.paths, table))
+    schemas = {**table.schema.joined, **({table.table: table.schema} if table.table else {})}
+    return replace(scan, beside=tables_beside(scan.paths, table.neighbours, schemas, every=True))
 
 
 def _ends(one: OfRows, facts: TableFacts) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Protocol
@@ -17,7 +17,7 @@ from discreet.domain.columns import Date
 from discreet.domain.discovery import Keys
 from discreet.domain.groups import BinGroup, Group, group_labels
 from discreet.domain.neighbours import Neighbours, OfPersons, no_persons, person_of
-from discreet.domain.person_relations import of_table
+from discreet.domain.person_relations import base_of, check_base, of_table
 from discreet.domain.schema import Schema
 from discreet.domain.steps import CategoryFacts, Impute, NumberFacts, TableFacts, Where, WhereIn, conditions_of, facts_of
 from discreet.errors import InternalError, PlanError
@@ -66,6 +66,7 @@ def check_persons(request: Asking, facts: TableFacts) -> None:
         PlanError: a bound is missing, or stands on a table of rows; a step, a statistic or intervals that have no such
             bound yet. The message names what to write instead.
     """
+    check_base(request.neighbours)
     person = person_of(request.neighbours)
     if person is None:
         if facts.bound is not None:
@@ -200,7 +201,7 @@ def _scan_of(request: Asking, person: str, groups: Sequence[Group]) -> PersonSca
     )
     if bound is None and scan.cells > 1:
         raise InternalError("a request with groups has a bound")
-    return replace(scan, beside=tables_beside(scan.paths, request))
+    return replace(scan, beside=tables_beside(scan.paths, request.neighbours, request.schema.joined))
 
 
 def _in_full(request: Asking, numbers: Iterable[PersonNumber]) -> InFull | None:
@@ -273,34 +274,36 @@ def condition_axis(step: Where | WhereIn, path: Path) -> KeyAxis:
     return KeyAxis(replace(path, targets=tuple(int(code in step.kept) for code in path.targets), null_target=0, laws=()))
 
 
-class Declared(Protocol):
-    """What says which tables of persons there are, and what they have."""
+def tables_beside(
+    paths: Iterable[Path], relation: Neighbours, schemas: Mapping[str, Schema], *, every: bool = False
+) -> tuple[Beside, ...]:
+    """The tables of persons that a reading needs, and how it reads each of them.
 
-    @property
-    def schema(self) -> Schema:
-        """The declared columns."""
-
-    @property
-    def neighbours(self) -> Neighbours:
-        """The declared relation."""
-
-
-def tables_beside(paths: Iterable[Path], declared: Declared) -> tuple[Beside, ...]:
-    """The tables of persons that have some of these columns, and how each of them is read there.
+    Args:
+        paths: of the columns that are read.
+        relation: the declared one. Where it has a table of all persons, that one is needed always.
+        schemas: of the tables, by their names.
+        every: whether each row of that table counts as a person, also who has no row elsewhere.
 
     Raises:
         PlanError: the relation does not know such a table.
     """
-    wanted: dict[str, dict[str, None]] = {}
+    if not isinstance(relation, OfPersons):
+        return ()
+    base = base_of(relation)
+    wanted: dict[str, dict[str, None]] = {base: {}} if base else {}
     for path in paths:
         if path.table:
             wanted.setdefault(path.table, {})[path.called or path.name] = None
-    relation, found = declared.neighbours, []
+    known, found = dict(relation.beside), []
     for table, names in wanted.items():
-        known = dict(relation.beside) if isinstance(relation, OfPersons) else {}
-        if not isinstance(relation, OfPersons) or table not in known:
+        if table not in known:
             raise PlanError(f"join('{table}'): is not a table of this data set; name it in beside={{…}} of the session")
-        start = facts_of(declared.schema.joined[table], of_table(relation, table))
-        codes = PersonCodes(known[table], tuple(path_of(name, (), start) for name in names))
-        found.append(Beside(table, codes))
+        own = tuple(_code_path(name, schemas[table], of_table(relation, table)) for name in names)
+        found.append(Beside(table, PersonCodes(known[table], own, every and table == base), table == base))
     return tuple(found)
+
+
+def _code_path(name: str, schema: Schema, seen: Neighbours) -> Path:
+    """How a column of a table of persons is read before any step."""
+    return path_of(name, (), facts_of(schema, seen))

@@ -36,7 +36,7 @@ class BesideRows:
     steps: Mapping[str, Steps] = field(default_factory=lambda: MappingProxyType({}))
 
     def relation(self, neighbours: Neighbours, node: Node | None) -> Neighbours:
-        """The relation, which compares the rows of one person in all tables; `node` is the section, for errors."""
+        """The relation, which compares the rows of one person in all tables; `node` is what says so, for errors."""
         if node is None:
             return neighbours
         with node.locate_errors():

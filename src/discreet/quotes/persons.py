@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from discreet.cube.queries import PERSON_QUERIES, AreaEffects, EffectCounts, Query, Weighed
 from discreet.cube.weights import Weighting
-from discreet.domain.neighbours import AddRemoveParts, AddRemovePersons, Neighbours
+from discreet.domain.neighbours import AddRemoveParts, AddRemovePersons, Neighbours, ReplacePersons
 from discreet.errors import InternalError
 from discreet.mechanisms import Change, Sensitivity
 from discreet.plan.plan import Plan
@@ -100,7 +100,7 @@ class OnePerson:
 
 
 _NORMS: Mapping[type[Neighbours], Callable[[Norms, Callable[[], Norms]], Norms]] = MappingProxyType(
-    {AddRemovePersons: _added, AddRemoveParts: _changed}
+    {AddRemovePersons: _added, AddRemoveParts: _changed, ReplacePersons: _changed}
 )
 """What the tables that a relation compares differ by. Every relation of persons is here."""
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from discreet.domain.neighbours import Neighbours, OfPersons, person_of
-from discreet.domain.person_relations import with_beside
+from discreet.domain.person_relations import ReplacePersons, with_beside
 from discreet.domain.reading import CsvFiles
 from discreet.domain.schema import Schema
 from discreet.engines.absent import AbsentSource
@@ -87,17 +87,17 @@ class Beside:
         """The declared relation, which compares the rows of one person in all tables.
 
         Raises:
-            PlanError: it does not say whose row is whose.
+            PlanError: it does not say whose row is whose, or is about the rows of one table of persons, which is not there.
         """
         stated = neighbours.beside if isinstance(neighbours, OfPersons) else ()
-        if not self.tables and not stated:
+        if not self.tables and not stated and not isinstance(neighbours, ReplacePersons):
             return neighbours
         if stated and dict(stated) != {name: one.person for name, one in self.tables.items()}:
             raise PlanError("neighbours: names other tables of persons than beside={…}; leave them out of the neighbours")
         if not isinstance(neighbours, OfPersons) or person_of(neighbours) is None:
             raise PlanError(
-                "beside: stands on a data set that says whose row is whose; declare neighbours=AddRemove(person=…) with an "
-                "Identifier in the schema"
+                "beside: stands on a data set that says whose row is whose; declare neighbours=AddRemove(person=…), or "
+                "ReplaceOne(rows=…, person=…), with an Identifier in the schema"
             )
         return with_beside(neighbours, {name: one.person for name, one in self.tables.items()})
 

@@ -35,11 +35,15 @@ class PublicFacts:
         ledger: where exact totals are published.
         identity: the data set.
         rows: the declared number of rows, None where it is private.
+        counted: the table of persons whose rows these are; empty for the source. Of several sources only some may have
+            snapshots, so that their rows are counted before each command.
         exactly: what is published exactly, None for nothing.
     """
 
-    def __init__(self, ledger: Ledger, identity: Identity, rows: int | None, exactly: ExactRequest | None) -> None:
-        self._ledger, self._identity, self._rows, self.exactly = ledger, identity, rows, exactly
+    def __init__(
+        self, ledger: Ledger, identity: Identity, rows: int | None, exactly: ExactRequest | None, counted: str = ""
+    ) -> None:
+        self._ledger, self._identity, self._rows, self.exactly, self._counted = ledger, identity, rows, exactly, counted
         self._right: set[tuple[str, bool]] = set()  # snapshots with the declared rows (False), or also the totals (True)
 
     @property
@@ -111,15 +115,19 @@ class PublicFacts:
             self._right.add((snapshot, False))
 
     def _is_right(self, snapshot: str, *, totals: bool) -> bool:
-        return bool(snapshot) and (snapshot, totals) in self._right
+        return bool(snapshot) and not self._counted and (snapshot, totals) in self._right
+
+    @property
+    def _named(self) -> str:
+        return f"beside['{self._counted}']" if self._counted else "source"
 
     def _require_rows(self, found: int) -> None:
         if self._rows is not None and found != self._rows:
             known = spellings(self._identity.dataset, self._ledger.datasets())
             done, what = ("spent and fixed nothing", "Correct `rows`, or give") if not known else ("spent nothing", _FIXED)
             raise RowsDiffer(
-                f"source: does not have the declared number of rows (rows={self._rows}); this command {done}. {what} the "
-                "declared source, whole. In a CSV file each line is a row, also where a cell has line breaks in quotes; "
+                f"{self._named}: does not have the declared number of rows (rows={self._rows}); this command {done}. {what} "
+                "the declared source, whole. In a CSV file each line is a row, also where a cell has line breaks in quotes; "
                 "rows that a condition drops count too",
                 self._rows,
                 found,

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from discreet.approvals.demand import Demand
 from discreet.approvals.statements import ReleaseStatement
 from discreet.domain.about import About
-from discreet.domain.neighbours import Neighbours, is_relation
+from discreet.domain.neighbours import Neighbours, counted_rows, is_relation
+from discreet.domain.person_relations import base_of
 from discreet.domain.reading import CsvFiles
 from discreet.domain.schema import Schema
 from discreet.domain.steps import facts_of
@@ -139,7 +140,7 @@ class Session:
         declared = Declaration(schema, neighbours, self._invariants, budget, population, windows, self._beside.schemas)
         self._identity = declared.identity(check_name(dataset, "dataset"))
         self._bits = system_bits
-        self._engine = open_sources(source, schema, self._beside.sources, limits, progress)
+        self._engine = open_sources(source, schema, self._beside.sources, limits, progress, counted=base_of(neighbours))
         try:
             self._ledger = Ledger.open_for(ledger, self._identity)
         except BaseException:
@@ -151,7 +152,7 @@ class Session:
         self._charging = Charging(self._ledger, self._identity, budget, approving, windows)
         self._in_use = InUse(self._engine, self._ledger)
         exactly = None if self._invariants is None else ExactRequest(self._invariants, schema, neighbours)
-        self._public = PublicFacts(self._ledger, self._identity, neighbours.rows, exactly)
+        self._public = PublicFacts(self._ledger, self._identity, counted_rows(neighbours), exactly, base_of(neighbours))
 
     def __enter__(self) -> Session:
         return self

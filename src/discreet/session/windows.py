@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from discreet.domain.bounds import Bound
 from discreet.domain.columns import Date
-from discreet.domain.person_relations import AddRemovePersons
+from discreet.domain.person_relations import AddRemovePersons, base_of
 from discreet.domain.row_samples import SampleEach, SampleRows
 from discreet.domain.schema import Schema
 from discreet.domain.steps import Clamp, ClampCategories, Impute, Resize, Step, Where, WhereIn
@@ -114,6 +114,8 @@ class Windows:
         rows = request if request.persons is None else request.persons  # its steps are on the rows of the source
         if request.persons is not None and request.persons.table:
             return ()  # a table of persons is in all windows, whatever its columns are called
+        if base_of(rows.neighbours):
+            return ()  # every request reads who is in the table of persons
         if rows.schema.joined and not isinstance(rows.neighbours, AddRemovePersons):
             return ()  # where her row there may be another one, it stands on what she has in other windows as well (Q3)
         first = rows.steps[0] if rows.steps else None

@@ -83,8 +83,15 @@ def test_groups_that_are_found_are_refused_by_name():
 PEOPLE = dp.Schema(id=dp.Identifier(), sex=dp.Category(["f", "m"]), age=dp.Number(0, 90))
 
 
-def joined(groups=3, rows=2, most=100, *, part=False):
-    relation = with_beside(dp.AddRemove(person="visitor", part=part), {"people": "id"})
+RELATIONS = [
+    dp.AddRemove(person="visitor"),
+    dp.AddRemove(person="visitor", part=True),
+    dp.ReplaceOne(rows=50, person="visitor"),
+]
+
+
+def joined(groups=3, rows=2, most=100, *, neighbours=RELATIONS[0]):
+    relation = with_beside(neighbours, {"people": "id"})
     table = dp.Table(SCHEMA, relation, beside=(("people", PEOPLE),)).join("people").where({"age": (18, 90)})
     grouped = table.bound(groups=groups, rows=rows).group_by("sex", "shop")
     return {
@@ -94,14 +101,51 @@ def joined(groups=3, rows=2, most=100, *, part=False):
     }
 
 
-@pytest.mark.one_in(5)
-@pytest.mark.parametrize("part", [False, True])
+@pytest.mark.one_in(8)
+@pytest.mark.parametrize("neighbours", RELATIONS, ids=["whole", "parts", "replaced"])
 @pytest.mark.parametrize("asked", ["totals", "persons", "rows"])
-def test_canaries_with_a_row_in_either_table_come_near_the_claim_and_never_above(asked, part):
-    found = audit(joined(part=part)[asked], dp.ZCDP("0.5"), runs=100_000)
+def test_canaries_with_a_row_in_either_table_come_near_the_claim_and_never_above(asked, neighbours):
+    found = audit(joined(neighbours=neighbours)[asked], dp.ZCDP("0.5"), runs=100_000)
     assert not found.refuted
     assert found.epsilon > 0.5 * found.claimed
     assert "sex=" in found.attacks[0].what
+    assert ("replaced by" in found.attacks[0].what) == (neighbours is not RELATIONS[0])
+
+
+def of_everybody():
+    """Requests on a table with one row of each of fifty persons."""
+    relation = with_beside(RELATIONS[2], {"people": "id"})
+    table = dp.Table(SCHEMA, relation, beside=(("people", PEOPLE),)).join("people")
+    made = table.per_person(visits=dp.rows(0, 3), sex=dp.only("sex"))
+    return {
+        "count": made.group_by("sex").agg(dp.count()),
+        "mean": made.agg(dp.mean("visits", nulls="skip")),
+        "sample": made.sample(rows=10).group_by("sex").agg(dp.count()),
+        "impute": made.impute({"sex": dp.Weights({"f": 1, "m": 1})}).resize(40).group_by("sex").agg(dp.count()),
+    }
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("asked", ["count", "mean"])
+def test_rows_of_everybody_are_replaced(asked):
+    found = audit(of_everybody()[asked], dp.ZCDP("0.5"), runs=100_000)
+    assert not found.refuted
+    assert found.epsilon > 0.5 * found.claimed
+    assert "replaced by" in found.attacks[0].what
+
+
+@pytest.mark.parametrize("asked", ["sample", "impute"])
+def test_draws_of_everybody_are_audited(asked):
+    """A table of so many rows, of which copies and imputed values are counted too."""
+    found = audit(of_everybody()[asked], dp.ZCDP("0.5"), runs=2_000)
+    assert not found.refuted
+    assert found.attacks
+    rows = dp.Table(dp.Schema(sex=PEOPLE["sex"], visits=dp.Number(0, 3)), dp.ReplaceOne(rows=50))
+    same = {
+        "sample": rows.sample(rows=10).group_by("sex").agg(dp.count()),
+        "impute": rows.impute({"sex": dp.Weights({"f": 1, "m": 1})}).resize(40).group_by("sex").agg(dp.count()),
+    }
+    assert {one.what for one in audit(same[asked], dp.ZCDP("0.5"), runs=2_000).checks} == {one.what for one in found.checks}
 
 
 def test_a_canary_has_one_value_in_each_column_of_the_other_table():

@@ -19,7 +19,7 @@ import discreet as dp
 from discreet.audit.engines.conformance import ConformanceError
 from discreet.audit.engines.joins import JOINED_SCHEMAS, Source, check_joins, joined_header, joined_requests
 from discreet.domain.person_relations import AddRemovePersons, with_beside
-from discreet.engines import Limits, joined_parts, open_sources, person_codes, person_scans
+from discreet.engines import Limits, joined_parts, open_sources, person_codes, person_rows, person_scans
 from discreet.engines import persons as statements
 from discreet.engines.base import ColumnType, Engine, totals_of_persons
 from discreet.engines.duckdb import joined as by_duckdb
@@ -116,7 +116,7 @@ def opener(
 def test_every_pair_of_engines_has_the_integers_of_the_reference(
     here: Callable[..., Any], there: Callable[..., Any], tmp_path: Path
 ) -> None:
-    assert check_joins(opener(tmp_path, here, there)) == (2 + 5 + 2) * 10
+    assert check_joins(opener(tmp_path, here, there)) == (2 + 5 + 2) * 15
 
 
 def tables(seed: int, rows: int = 300) -> tuple[Source, Source]:
@@ -168,7 +168,7 @@ def replacing(module: Any, name: str, right: str, wrong: str) -> Callable[[pytes
             found.append(right in statement)
             return str(statement.replace(right, wrong))
 
-        for one in (joined_parts, person_codes, person_scans, by_duckdb):
+        for one in (joined_parts, person_codes, person_rows, person_scans, by_duckdb):
             if getattr(one, name, None) is literal:
                 monkeypatch.setattr(one, name, mutant)
         return found
@@ -187,6 +187,19 @@ MUTANTS = {
     "rows meet all persons": replacing(joined_parts, "joined_parts_sql", "ON own.p = beside0.p", "ON true"),
     "conditions are lost": replacing(joined_parts, "joined_parts_sql", "k0 = 1", "true"),
     "null labels are groups": replacing(joined_parts, "joined_parts_sql", " BETWEEN 0 AND 2", " BETWEEN -1 AND 2"),
+    "rows of others are kept": replacing(
+        joined_parts, "joined_parts_sql", " JOIN (SELECT p, agreed0", " LEFT JOIN (SELECT p, agreed0"
+    ),
+    "persons without rows are lost": replacing(
+        joined_parts, "everybody_sql", "AS labelled UNION", "AS labelled WHERE 1 < 0 UNION"
+    ),
+    "more rows of a person are none": replacing(joined_parts, "everybody_sql", "m > 1", "m > 9"),
+    "all without an id are one": replacing(joined_parts, "everybody_sql", " m AS times", " 1 AS times"),
+    "each row of a person counts": replacing(person_rows, "made_rows_sql", "1 AS times", "max(times) AS times"),
+    "nobody counts without an id": replacing(person_rows, "made_rows_sql", "WHERE p IS NULL", "WHERE p IS NULL AND 1 < 0"),
+    "of those without an id nothing is known": replacing(
+        person_codes, "code_parts_sql", "CASE WHEN p IS NULL THEN CASE", "CASE WHEN p IS NOT NULL THEN CASE"
+    ),
     "each row has the whole value": replacing(joined_parts, "joined_parts_sql", "CAST(rows_n AS HUGEINT) *", "1 *"),
 }
 

@@ -13,7 +13,7 @@ from tests.builders import plan_text, session_over
 
 import discreet as dp
 from discreet.domain.neighbours import AddRemovePersons, find_relation, neighbours_of, relations
-from discreet.errors import ArgumentError, BudgetExceeded, DiscreetError, InternalError, LedgerError, PlanError
+from discreet.errors import ArgumentError, BudgetExceeded, DiscreetError, LedgerError, PlanError
 from discreet.pages.explain import explain
 from discreet.pages.report.page import render
 from discreet.planfile.read import load_plan
@@ -190,8 +190,6 @@ def test_the_relation_has_words_of_its_own() -> None:
     for words in ("word", "about", "compared", "guess", "holds"):
         assert getattr(AddRemovePersons, words) not in {getattr(kind, words) for kind in relations()}
     assert find_relation(AddRemovePersons.word) is AddRemovePersons
-    with pytest.raises(InternalError):
-        AddRemovePersons("visitor").of_size(3)
 
 
 def test_an_explanation_speaks_of_a_person() -> None:

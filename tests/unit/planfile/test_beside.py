@@ -163,3 +163,47 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
     places = ("beside.visitors.columns.age.clamp", "beside.visitors.columns.sex", "budget", "release[2].table")
     assert [place for place in places if not any(place in one for one in told)] == []
     assert len(told) == 4
+
+
+# A public number of persons -----------------------------------------------------------------------------------------------
+
+REPLACED = TEXT.replace('"add-remove"', '"replace-one"\nrows = 45')
+
+
+def test_a_plan_states_the_number_of_rows_of_its_table_of_persons(folder: Path) -> None:
+    (folder / "plan.toml").write_text(REPLACED, encoding="utf-8")
+    assert load_plan("plan.toml").neighbours.text().endswith("'visitors' has exactly 45 rows, which is public")
+    shown = done("check", "plan.toml")
+    assert "'visitors' has exactly 45 rows, which is public" in shown
+    done("quote", "plan.toml")
+    done("release", "plan.toml", "--out", "results")
+    report = (folder / "results/ages/report.html").read_text(encoding="utf-8")
+    assert "The table “visitors” has 45 rows; this number is public and not protected" in report
+    assert run("check", "plan.toml", "--without-source").stdout.count("visitors.csv (not opened)") == 1
+
+
+def test_another_number_of_rows_of_that_table_spends_nothing(folder: Path) -> None:
+    (folder / "plan.toml").write_text(REPLACED.replace("45", "44"), encoding="utf-8")
+    result = run("release", "plan.toml", "--out", "results")
+    assert result.exit_code == 2
+    assert "beside['visitors']: does not have the declared number of rows (rows=44); this command spent" in result.stderr
+    assert not (folder / "visits.ledger").exists() or "by shop and sex" not in done("ledger", "show", "visits.ledger")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (REPLACED.split("[beside.visitors]")[0] + "[budget]" + REPLACED.split("[budget]")[1], "there is none; name it in"),
+        (REPLACED.replace("rows = 45", "rows = 45\npart = true"), "part=True: stands with AddRemove"),
+        (REPLACED.replace("rows = 45", "rows = 0"), "rows=0: must be at least 1"),
+        (REPLACED.replace("rows = 45", "rows = 45\nrows_per_person = 2"), "stands alone"),
+        (
+            REPLACED.replace("per_person = { visits", 'where = { sex = ["f"] }\nper_person = { visits', 1),
+            "all persons of 'visitors' have a row",
+        ),
+    ],
+)
+def test_what_a_plan_cannot_say_of_them_is_refused_where_it_stands(wrong: str, said: str, folder: Path) -> None:
+    told = refused(wrong, folder)
+    assert said in told
+    assert "plan.toml:" in told

@@ -3,7 +3,8 @@
 What is tried: persons that are there several times, in agreement or not, persons without rows and rows without persons,
 null ids on both sides, rows in any order and in two copies, and columns of both tables as groups, bins, conditions, values
 and texts. Engines that join each row of a person, that take the first one, that join nulls with nulls, that lose rows
-without a person or bound before they join have other integers.
+without a person or bound before they join have other integers. Where the table of persons has all persons, so have engines
+that keep rows of others, that lose persons without rows, or that count those without an id once.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from discreet.domain.columns import Category, Date, Number
 from discreet.domain.groups import bins
 from discreet.domain.identifiers import Identifier
 from discreet.domain.of_persons import distinct, earliest, latest, only, rows, total
-from discreet.domain.person_relations import AddRemovePersons, with_beside
+from discreet.domain.person_relations import AddRemovePersons, ReplacePersons, with_beside
 from discreet.domain.schema import Schema
 from discreet.engines.base import ColumnType, Engine, Header, totals_of_persons
 from discreet.engines.joined import JoinedEngine
@@ -167,6 +168,23 @@ def joined_requests() -> Iterator[tuple[str, Plan]]:
     people = table_of_persons("people", schemas[1], relation)
     alone = Table(people.columns, people.relation, (), people).where({"age": (5, 90)})
     yield "persons themselves", alone.agg(*(count(name) for name in people.columns.columns))
+    yield from _of_everybody()
+
+
+def _of_everybody() -> Iterator[tuple[str, Plan]]:
+    """Requests on tables where one has a row of each person, and this number is public."""
+    schemas, relation = JOINED_SCHEMAS, with_beside(ReplacePersons(_PEOPLE, "visitor"), {"people": "id"})
+    table = Table(schemas[0], relation, beside=(("people", schemas[1]),))
+    yield "of all persons", table.bound(groups=2, rows=3).group_by("shop").agg(persons(), count())
+    joined = table.join("people").where({"age": (10, 80)}).bound(groups=1, rows=2)
+    yield "of all persons, joined", joined.group_by("town").agg(persons(), count(), mean("age", nulls="skip"))
+    made = table.where({"shop": ["a", "b"]}).per_person(visits=rows(0, 9), spent=total("amount", -5, 30), shop=only("shop"))
+    yield "a row of everybody", made.where({"visits": (0, 3)}).agg(count(), *map(count, made.schema.columns))
+    of_both = table.join("people").clamp({"amount": (0, 5)})
+    both = of_both.per_person(visits=rows(0, 2), town=only("town"), age=latest("age"), part=distinct("part", most=1))
+    yield "a row of everybody, joined", both.agg(*map(count, both.schema.columns))
+    people = table_of_persons("people", schemas[1], relation)
+    yield "everybody", Table(people.columns, people.relation, (), people).agg(*map(count, people.columns.columns))
 
 
 def _compare(where: str, engine: Engine, reference: Engine, plan: Plan) -> None:

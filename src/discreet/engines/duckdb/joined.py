@@ -13,6 +13,7 @@ from uuid import uuid4
 from discreet.cube.cube import Cube
 from discreet.cube.joins import JoinedScan, beside_of, of_rows
 from discreet.cube.keys import KeyScan
+from discreet.cube.person_rows import PersonRows
 from discreet.engines.base import Engine, PersonReading
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB
@@ -74,12 +75,13 @@ class _ByDuckdb:
         tables = [f"{name}_{place}" for place, _ in enumerate(beside_of(scan))]
         try:
             with self._database.cursor() as cursor:
-                self._engine.collect(cursor, name, of_rows(scan))
+                if not isinstance(scan, PersonRows) or not scan.table:  # else it is about persons alone
+                    self._engine.collect(cursor, name, of_rows(scan))
                 for table, one in zip(tables, beside_of(scan), strict=True):
                     self._others[one.table].collect(cursor, table, one.codes)
                 yield cursor, joined_parts_sql(DUCKDB, name, tables, scan)
                 for table in (name, *tables):
-                    cursor.execute(f"DROP TABLE {table}")
+                    cursor.execute(f"DROP TABLE IF EXISTS {table}")
         except BaseException:
             self._database.retire()  # and with it whatever tables and files are left in it
             raise

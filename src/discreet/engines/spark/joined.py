@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from discreet.cube.cube import Cube
 from discreet.cube.joins import beside_of, of_rows
 from discreet.cube.keys import KeyScan
+from discreet.cube.person_rows import PersonRows
 from discreet.engines.base import Engine, PersonReading
 from discreet.engines.joined import Joiner
 from discreet.engines.person_scans import answer_cube
@@ -39,7 +40,8 @@ class _BySpark:
         rows = of_rows(scan)
         if isinstance(rows, KeyScan):
             raise InternalError("Spark keeps no texts")
-        own = self._engine.person_parts(rows)
+        alone = isinstance(scan, PersonRows) and scan.table  # it is about persons alone
+        own = None if alone else self._engine.person_parts(rows)
         codes = [self._others[one.table].person_parts(one.codes) for one in beside_of(scan)]
         session = self._engine.session
         with constant_errors():

@@ -79,13 +79,14 @@ def person_parts(session: Any, rows: Any, header: Header, scan: PersonReading | 
 
 
 def joined_parts(session: Any, own: Any, codes: Sequence[Any], scan: PersonReading) -> Any:
-    """The parts of the whole reading, which the executors keep, from the parts of each table."""
+    """The parts of the whole reading, which the executors keep, from the parts of each table; those of rows may be none."""
     names = [f"codes{place}" for place in range(len(codes))]
     tables = [f"{name} AS (SELECT * FROM {{{name}_given}})" for name in names]
     joined = joined_parts_sql(SPARK, "rows_parts", names, scan)
-    statement = f"WITH rows_parts AS (SELECT * FROM {{own}}), {', '.join(tables)} {joined}"
-    given = {f"{name}_given": one for name, one in zip(names, codes, strict=True)}
-    return session.sql(statement, own=own, **given).localCheckpoint(eager=True)
+    rows = [] if own is None else ["rows_parts AS (SELECT * FROM {own})"]
+    statement = f"WITH {', '.join([*rows, *tables])} {joined}"
+    given = {f"{name}_given": one for name, one in zip(names, codes, strict=True)} | ({"own": own} if rows else {})
+    return session.sql(statement, **given).localCheckpoint(eager=True)
 
 
 def person_answer(session: Any, parts: Any, scan: PersonReading) -> dict[str, NDArray[Any]]:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.approvals.written import signers_of
-from discreet.domain.neighbours import AddRemoveParts, AddRemovePersons, Neighbours, neighbours_of
+from discreet.domain.neighbours import AddRemoveParts, AddRemovePersons, Neighbours, ReplacePersons, neighbours_of
 from discreet.exact.figures import name
 from discreet.exact.numbers import exact, text
 from discreet.mechanisms import NoiseWords, Sensitivity, words_of
@@ -167,7 +167,7 @@ def _share_words(document: Mapping[str, Any], guarantee: Guarantee, words: Words
 def _differing(neighbours: Neighbours) -> str:
     """What differs between the tables that sensitivities compare; where each person has one row, it is there or is not."""
     match neighbours:
-        case AddRemoveParts(each="rows"):
+        case AddRemoveParts(each="rows") | ReplacePersons(each="rows"):
             return "part"
         case AddRemovePersons() | AddRemoveParts():
             return "person"
