@@ -249,6 +249,7 @@ def _call(value: Any) -> list[str]:
 OPTIONAL = {f"discreet.{name}": "positional_or_keyword edges" for name in ("bins", "histogram")}
 OPTIONAL |= {f"{room}.ZCDP": "positional_or_keyword rho" for room in ("discreet", "privacy")}
 OPTIONAL |= {f"{room}.GDP": "positional_or_keyword mu" for room in ("discreet", "privacy")}
+OPTIONAL |= {"discreet.ReplaceOne": "positional_or_keyword rows"}  # pickles make one without arguments; nobody else can
 """A parameter that 0.1.0 asked for and that may be left out today, on purpose."""
 
 

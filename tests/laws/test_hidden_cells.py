@@ -27,8 +27,7 @@ from discreet.pages.words import english
 from discreet.plan import shown
 from discreet.plan.plan import Plan
 from discreet.quotes.allocate import quote
-from discreet.releases import assemble
-from discreet.releases import publish as module
+from discreet.releases import assemble, tabled
 from discreet.releases.document import Release
 from discreet.releases.evaluate import run_scans
 from discreet.releases.publish import publish
@@ -259,7 +258,7 @@ def test_a_condition_in_place_of_hiding_is_noticed_beside_totals() -> None:
 
 
 def test_a_number_of_rows_that_passes_for_that_of_the_printed_rows_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "show_sums", lambda sums, _shown, _hidden: sums)
+    monkeypatch.setattr(tabled, "show_sums", lambda sums, _shown, _hidden: sums)
     with pytest.raises(AssertionError):
         test_the_number_of_rows_is_never_the_number_of_those_that_count()
 

@@ -3,7 +3,8 @@
 A statistic of areas whose tables have more numbers than a document holds is read in *slices*: for each level the rows are
 counted by the further groups in some of its areas, one slice after the other, in an order in which the areas in one area
 follow each other. Every slice is one GROUP BY of all rows, in which those of other areas are one more label, so that each
-cube counts all rows and is small. What is read is a function of plan and schema alone.
+cube counts all rows and is small. What is read is a function of plan and schema alone
+(docs/proofs/areas.md, K4).
 """
 
 from __future__ import annotations

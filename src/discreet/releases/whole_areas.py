@@ -1,6 +1,6 @@
 """Whole numbers of rows in the areas of all levels: not negative, adding up, near the unbiased estimates. A biased view.
 
-A function of the document alone; `dividing` says how one level follows from the one above.
+A function of the document alone; `dividing` says how one level follows from the one above (docs/proofs/areas.md, K5).
 """
 
 from __future__ import annotations

@@ -59,9 +59,9 @@ def test_a_source_that_is_here_is_not_opened_without_need(folder: Path, monkeypa
     assert NOTE not in "".join(with_source.values())
 
 
-def fail_unless_absent(source: object, *others: object) -> object:
+def fail_unless_absent(source: object, *others: object, counted: str) -> object:
     assert isinstance(source, AbsentSource)
-    return open_sources(source, *others)  # type: ignore[arg-type]
+    return open_sources(source, *others, counted=counted)  # type: ignore[arg-type]
 
 
 def test_the_quotes_are_those_that_the_data_have(folder: Path) -> None:

@@ -3,7 +3,7 @@
 Upwards the levels come one after the other, the last one first, and the areas of a level in depth-first order, so that the
 sums below an area are complete as soon as the next area begins. What the areas above the last level have from there is kept
 on the disk. Downwards it is read again, level by level, and the measured numbers of the last level once more. The numbers
-are those of `statistics.trees`, whichever areas come together.
+are those of `statistics.trees`, whichever areas come together (docs/proofs/areas.md, K4).
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Whole numbers of areas in files: level by level, all areas in some wider areas at a time, never all cells in memory."""
+"""Whole numbers of areas in files: level by level, all areas in some wider areas at a time, never all cells in memory.
+
+`dividing` says how one level follows from the one above (docs/proofs/areas.md, K5).
+"""
 
 from __future__ import annotations
 
