@@ -144,7 +144,7 @@ class Hierarchy:
 
     Raises:
         SchemaError: a file that cannot be read; a level without a column; an empty code; an area that is listed twice or has
-            two parents; codes of digits of different lengths; two labels for one code.
+            two parents; codes of digits of different lengths; two labels for one code; what a `Category` refuses.
     """
 
     levels: tuple[str, ...]
@@ -172,8 +172,9 @@ class Hierarchy:
         object.__setattr__(self, "levels", named)
         object.__setattr__(self, "codes", tuple(tuple(dict.fromkeys(column)) for column in cells))
         object.__setattr__(self, "labels", MappingProxyType(labels_in(rows, named, cells, labels or {})))
-        object.__setattr__(self, "missing", tuple(missing))
-        object.__setattr__(self, "required", required)
+        source = Category(self.codes[-1], missing=missing, required=required)  # checked here, where the arguments are named
+        object.__setattr__(self, "missing", source.missing)
+        object.__setattr__(self, "required", source.required)
         places = [{code: place for place, code in enumerate(dict.fromkeys(column))} for column in cells]
         parents = tuple(tuple(place[code] for code in column) for place, column in zip(places, cells, strict=True))
         object.__setattr__(self, "_parents", parents)

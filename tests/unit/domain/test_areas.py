@@ -91,6 +91,20 @@ def test_arguments_of_a_hierarchy_are_checked(tmp_path):
         dp.Schema({"area": dp.Hierarchy(TABLE, levels=["state", "county"]), "area.state": dp.Number(0, 1)})
 
 
+@pytest.mark.parametrize(
+    ("stated", "message"),
+    [
+        ({"missing": [1]}, "missing=1: must be a text, as the categories"),
+        ({"missing": "ab"}, "missing='ab': must be a list"),
+        ({"missing": ["x"]}, "missing='x': is listed as a category"),
+        ({"required": "yes"}, "required='yes': must be True or False"),
+    ],
+)
+def test_what_a_category_refuses_is_refused_of_the_codes(stated, message):
+    with pytest.raises(SchemaError, match=message):
+        dp.Hierarchy({"state": ["a", "b"], "county": ["x", "y"]}, levels=["state", "county"], **stated)
+
+
 def test_a_derived_column_is_a_public_map_of_categories(tmp_path):
     (tmp_path / "map.csv").write_text("state,region\nOhio,Midwest\nTexas,South\nUtah,\n", encoding="utf-8")
     states = dp.Category(["Ohio", "Texas", "Utah", "Guam"])
