@@ -22,15 +22,16 @@ def partners(targets: Targets, root: Root) -> tuple[int, ...]:
 
 
 def exchanged(targets: Targets, columns: tuple[Column, ...]) -> list[Column]:
-    """The columns whose levels are exchanged: those that are never drawn, unless they stand beside nothing else of the kind.
+    """The columns whose levels are exchanged: those that lists hold, on all of their levels or on some axis, and wide ones.
 
-    Where two rows that exchange a level agree in all other columns that are not drawn, the draws of the rest do the same.
+    Where two rows that exchange a level agree in all that is held of the others, draws of the rest do the same.
     """
-    still = [one for one in columns if one.root.levels > 1 and (one.bound or one.wide) and not one.drawn]
+    still = [one for one in columns if one.root.levels > 1 and (one.bound or one.wide)]
     found = []
     for one in still:
         beside = set(partners(targets, one.root)).union(one.root.axes)
-        if (one.parts or one.voids) and any(other.root.axes[0] not in beside for other in still):
+        held = {axis for other in still for axis in other.root.axes if axis in targets.held}
+        if (one.parts or one.voids) and held - beside:
             found.append(one)
     return found
 
@@ -61,7 +62,7 @@ def exchange(state: State, column: Column, pairs: Integers, law: Law, words: Wor
         costs[:, 1] += _cost(state, part, rows, levels, each)
     for part in column.voids:
         costs[:, 1] += IMPOSSIBLE * np.clip(_broken(state, part, rows, levels), -7, 7)
-    chosen = words.choose(law.cumulated(costs)) == 1
+    chosen = words.choose(law.cumulated(costs, each.ravel())) == 1
     moved = np.flatnonzero(chosen & (levels[:, 0] != levels[:, 1]))
     if moved.size:
         state.move(column, pairs[moved].T.ravel(), levels[moved][:, ::-1].T.ravel())
@@ -74,6 +75,7 @@ def _cost(state: State, part: Part, rows: tuple[Integers, Integers], levels: Int
     for at, level, other in ((here, levels[:, 0], levels[:, 1]), (there, levels[:, 1], levels[:, 0])):
         old, new = part.places(at, level), part.places(at, other)
         costs = state.costs[new] - state.costs[old] + state.weights[old] * each
+        costs += (state.weights[new] - state.weights[old]) * (each - 1) // 2
         found += np.where((here != there) & (old != new), costs, 0).sum(axis=1)
     return found
 

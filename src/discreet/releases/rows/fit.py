@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from discreet.releases.rows.exchanges import exchange, exchanged, paired, partners
-from discreet.releases.rows.law import IMPOSSIBLE, Law, exponentials
+from discreet.releases.rows.law import IMPOSSIBLE, Law
 from discreet.releases.rows.layout import Column, State, state_of
 from discreet.releases.rows.model import Integers, Start, Targets
 from discreet.releases.rows.words import Words
@@ -66,14 +66,12 @@ class Sweeps:
         state: the rows.
         drawn: the columns that are drawn anew.
         exchanged: those whose levels rows exchange, with the axes in which two rows have to agree for that.
-        weights: of draws.
     """
 
     targets: Targets
     state: State
     drawn: tuple[Column, ...]
     exchanged: tuple[tuple[Column, tuple[int, ...]], ...]
-    weights: Integers
 
     @classmethod
     def of(cls, targets: Targets, start: Start) -> Sweeps:
@@ -81,11 +79,11 @@ class Sweeps:
         state, columns = state_of(targets, start.rows, start.each)
         drawn = tuple(one for one in columns if one.drawn)
         pairs = tuple((one, partners(targets, one.root)) for one in exchanged(targets, columns))
-        return cls(targets, state, drawn, pairs, exponentials())
+        return cls(targets, state, drawn, pairs)
 
     def sweep(self, beta: Fraction, chunks: int, words: Words) -> None:
         """Every column that is drawn is drawn once for every row, then levels are exchanged once between pairs of rows."""
-        law = Law.of(beta, self.targets.unit * int(self.state.each.max(initial=1)), self.weights)
+        law = Law.of(beta, self.targets.unit, self.state.each)
         if self.drawn:
             for chunk in _chunks(words.shuffle(len(self.state.rows)), chunks):
                 for column in self.drawn:
@@ -104,7 +102,7 @@ def _chunks(order: Integers, many: int) -> Iterator[Integers]:
 def _draw(state: State, column: Column, chunk: Integers, law: Law, words: Words) -> None:
     """New levels of one column for the rows of a chunk, drawn side by side; the costs follow."""
     old = state.rows[chunk, column.root.axes[0]]
-    new = words.choose(law.cumulated(_costs(state, column, chunk, old)))
+    new = words.choose(law.cumulated(_costs(state, column, chunk, old), state.each[chunk]))
     moved = np.flatnonzero(new != old)
     if moved.size:
         state.move(column, chunk[moved], new[moved])
@@ -125,6 +123,8 @@ def _some_costs(state: State, column: Column, chunk: Integers, old: Integers) ->
         at = part.at(rows)
         own = state.weights[part.places(at, old)].sum(axis=1) * state.each[chunk]
         costs += part.seen(state.costs, at)
+        if state.bundled:  # of w rows the middle one is w/2 further than that of one
+            costs += part.seen(state.weights, at) * (state.each[chunk] - 1)[:, None] // 2
         if part.plain:
             costs[np.arange(len(chunk)), old] -= own  # the row itself is not there while it chooses
         else:

@@ -24,23 +24,38 @@ IMPOSSIBLE = 1 << 58
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Law:
-    """Weights that fall exponentially with the cost: `factor` · cost >> 20 steps of 1/512 in the exponent."""
+    """Weights that fall exponentially with the cost: factor · cost >> 20 steps of 1/512 in the exponent.
 
-    factor: int
+    Args:
+        factors: for rows that stand for so many their factor.
+        weights: of a number of steps.
+    """
+
+    factors: Integers
     weights: Integers
 
     @classmethod
-    def of(cls, beta: Fraction, unit: Fraction, weights: Integers) -> Law:
-        """The law at an inverse temperature, for costs in units of a precision."""
-        return cls(max(1, round((1 << _SHIFT) * _STEPS * beta * unit / PARTS)), weights)
+    def of(cls, beta: Fraction, unit: Fraction, each: Integers) -> Law:
+        """The law at an inverse temperature, for costs in units of a precision.
 
-    def cumulated(self, costs: Integers) -> Integers:
+        Args:
+            beta: the inverse temperature.
+            unit: the precision, per squared row, of a weight of 1.
+            each: for how many rows stand.
+        """
+        factors = np.zeros(int(each.max(initial=1)) + 1, dtype=np.int64)
+        for many in np.unique(each).tolist():
+            factors[many] = max(1, round((1 << _SHIFT) * _STEPS * beta * unit * many / PARTS))
+        return cls(factors, exponentials())
+
+    def cumulated(self, costs: Integers, each: Integers) -> Integers:
         """For each row of costs the cumulated weights of its values, the last of them in [1, 2^31).
 
         What costs `IMPOSSIBLE` more than another value has the weight 0.
         """
-        above = np.minimum(costs - costs.min(axis=1, keepdims=True), (_LAST << _SHIFT) // self.factor + 1)
-        steps = np.minimum(above * self.factor >> _SHIFT, _LAST)
+        factors = self.factors[each][:, None]
+        above = np.minimum(costs - costs.min(axis=1, keepdims=True), (_LAST << _SHIFT) // factors + 1)
+        steps = np.minimum(above * factors >> _SHIFT, _LAST)
         narrow = max(0, costs.shape[1].bit_length() - 7)
         return np.cumsum(self.weights[steps] >> narrow, axis=1)
 

@@ -98,6 +98,7 @@ class State:
     Args:
         rows: the level of each row on each axis.
         each: how many rows it stands for.
+        bundled: True if some stand for several.
         costs: weight · (PARTS · rows + PARTS/2 - target) in every cell of every table, once for each of its roots.
         weights: PARTS · weight in these cells.
         empty: 1 in the cells in which no row can be.
@@ -105,6 +106,7 @@ class State:
 
     rows: Integers
     each: Integers
+    bundled: bool
     costs: Integers
     weights: Integers
     empty: Integers
@@ -127,13 +129,12 @@ def state_of(targets: Targets, rows: Integers, each: Integers) -> tuple[State, t
         rows: int64, shape (rows, axes); they are changed where the state is.
         each: how many rows each of them stands for.
     """
-    most = int(each.max(initial=1))
     tables = [one for one in targets.tables if one.weights.any()]
     copies = _copies(targets, [one.axes for one in tables])
     costs, weights = _room(copies), _room(copies)
     for one in copies:
         table = tables[one.table]
-        found = PARTS * count(rows, table.axes, targets.sizes, each) + PARTS * most // 2 - table.counts
+        found = PARTS * count(rows, table.axes, targets.sizes, each) + PARTS // 2 - table.counts
         costs[one.start : one.end] = one.seen(table.weights * found)
         weights[one.start : one.end] = PARTS * one.seen(table.weights)
     voids = _copies(targets, [one.axes for one in targets.voids])
@@ -141,7 +142,7 @@ def state_of(targets: Targets, rows: Integers, each: Integers) -> tuple[State, t
     for one in voids:
         empty[one.start : one.end] = one.seen(targets.voids[one.table].empty)
     columns = (_column(targets, root, copies, voids) for root in targets.roots)
-    return State(rows, each, costs, weights, empty), tuple(columns)
+    return State(rows, each, bool((each > 1).any()), costs, weights, empty), tuple(columns)
 
 
 def count(rows: Integers, axes: Sequence[int], sizes: Sequence[int], each: Integers) -> Integers:

@@ -114,7 +114,7 @@ class Targets:
 
     def is_wide(self, root: Root) -> bool:
         """True if a root has too many levels to look up all of them for every row: it is exchanged, and never drawn."""
-        return self.rows // self.each * root.levels > _MOST_LOOKED_UP
+        return 2 * self.rows // (1 + self.each) * root.levels > _MOST_LOOKED_UP
 
     def root_of(self, axis: int) -> Root:
         """The root that an axis is a function of."""

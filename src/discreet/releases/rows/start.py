@@ -52,16 +52,20 @@ def broken_facts(targets: Targets, start: Start) -> list[str]:
 
 
 def _bundled(targets: Targets, joined: Joined, words: Words) -> tuple[Joined, Integers]:
-    """Rows that stand for several ones that are alike in everything known, in a random order, and for how many."""
+    """Rows that stand for several ones that are alike in everything known, in a random order, and for how many.
+
+    For each of them there is one that stands for itself, so that small numbers can be met too.
+    """
     keys = np.zeros(targets.rows, dtype=np.int64)
     for axis, levels in joined.items():
         keys = np.unique(keys * targets.sizes[axis] + levels, return_inverse=True)[1].ravel()
     _, first, counts = np.unique(keys, return_index=True, return_counts=True)
-    bundles = -(-counts // targets.each)
-    cell = np.repeat(np.arange(len(counts)), bundles)
-    begins = np.repeat(np.cumsum(bundles) - bundles, bundles)
-    place = np.arange(len(cell)) - begins
-    many = counts[cell] // bundles[cell] + (place < counts[cell] % bundles[cell])
+    pairs = -(-counts // (1 + targets.each))
+    rest = counts - pairs
+    cell = np.repeat(np.arange(len(counts)), 2 * pairs)
+    place = np.arange(len(cell)) - np.repeat(2 * (np.cumsum(pairs) - pairs), 2 * pairs)
+    many = np.where(place < pairs[cell], rest[cell] // pairs[cell] + (place < rest[cell] % pairs[cell]), 1)
+    cell, many = cell[many > 0], many[many > 0]
     order = words.shuffle(len(cell))
     return {axis: levels[first[cell[order]]] for axis, levels in joined.items()}, many[order]
 

@@ -160,8 +160,10 @@ class Rows:
         for row in rows:
             alike.setdefault(tuple(row.values()), []).append(row)
         for key in sorted(alike):
-            many, bundles = len(alike[key]), -(-len(alike[key]) // self.targets.each)
-            found += [(dict(alike[key][0]), many // bundles + (place < many % bundles)) for place in range(bundles)]
+            pairs = -(-len(alike[key]) // (1 + self.targets.each))
+            rest = len(alike[key]) - pairs
+            sizes = [rest // pairs + (place < rest % pairs) for place in range(pairs)] + [1] * pairs
+            found += [(dict(alike[key][0]), size) for size in sizes if size]
         found = self.words.order(found)
         self.each = [each for _, each in found]
         return [row for row, _ in found]
@@ -195,18 +197,19 @@ class Rows:
         return [axis for axis in root.axes if any(axis in one.axes for one in self.targets.lists)]
 
     def moving(self):
-        drawn, still = [], []
+        drawn, bound = [], []
         for root in self.targets.roots:
             classes = {tuple(self.code(root, level, axis) for axis in self.held(root)) for level in range(root.levels)}
-            wide = self.targets.rows // self.targets.each * root.levels > 2**27
-            if wide or (self.held(root) and len(classes) == root.levels > 1):
-                still.append(root)
-            elif self.tables(root) and root.levels > 1:
+            wide = 2 * self.targets.rows // (1 + self.targets.each) * root.levels > 2**27
+            if root.levels > 1 and (wide or len(classes) > 1):
+                bound.append(root)
+            if self.tables(root) and root.levels > len(classes) and not wide:
                 drawn.append(root)
+        held = {axis for root in bound for axis in self.held(root)}
         swapped = []
-        for root in still:
+        for root in bound:
             beside = {axis for one in self.targets.lists if set(root.axes) & set(one.axes) for axis in one.axes}
-            if self.tables(root) and any(other.axes[0] not in beside | set(root.axes) for other in still):
+            if self.tables(root) and held - beside - set(root.axes):
                 swapped.append((root, sorted(beside - set(root.axes))))
         return drawn, swapped
 
@@ -221,11 +224,8 @@ class Rows:
                 for pairs in chunks(self.pairs(partners), many):
                     self.exchange(root, pairs, beta)
 
-    def unit(self):
-        return self.targets.unit * max(self.each, default=1)
-
     def draw(self, root, chunk, beta):
-        before, words, most = [list(row) for row in self.rows], self.words.draw(len(chunk)), max(self.each)
+        before, words = [list(row) for row in self.rows], self.words.draw(len(chunk))
         for place, word in zip(chunk, words, strict=True):
             row, costs = before[place], []
             for level in range(root.levels):
@@ -234,11 +234,11 @@ class Rows:
                 for table in self.tables(root):
                     error, weight = self.error(before, table, other)
                     own = 64 * self.each[place] * ([other[a] for a in table.axes] == [row[a] for a in table.axes])
-                    cost += weight * (error - own + 32 * most)
+                    cost += weight * (error - own + 32 * self.each[place])
                 if [other[axis] for axis in self.held(root)] != [row[axis] for axis in self.held(root)]:
                     cost += 8 * 2**58
                 costs.append(cost)
-            level = choose(weights_of(costs, beta, self.unit()), word)
+            level = choose(weights_of(costs, beta, self.targets.unit * self.each[place]), word)
             self.rows[place] = self.with_level(row, root, level)
 
     def pairs(self, partners):
@@ -251,7 +251,7 @@ class Rows:
         return self.words.order(found)
 
     def exchange(self, root, pairs, beta):
-        before, words, most = [list(row) for row in self.rows], self.words.draw(len(pairs)), max(self.each)
+        before, words = [list(row) for row in self.rows], self.words.draw(len(pairs))
         for (first, second), word in zip(pairs, words, strict=True):
             one, two, cost = before[first], before[second], 0
             level = [row[root.axes[0]] for row in (one, two)]
@@ -263,8 +263,8 @@ class Rows:
                     continue
                 for row, sign in ((one, -1), (two, -1), (turned[0], 1), (turned[1], 1)):
                     error, weight = self.error(before, table, row)
-                    cost += sign * weight * (error + 32 * most) + (sign < 0) * 64 * self.each[first] * weight
-            if choose(weights_of([0, cost], beta, self.unit()), word):
+                    cost += sign * weight * (error + sign * 32 * self.each[first])
+            if choose(weights_of([0, cost], beta, self.targets.unit * self.each[first]), word):
                 self.rows[first], self.rows[second] = turned
 
 

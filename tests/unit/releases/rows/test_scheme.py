@@ -61,6 +61,7 @@ MADE = Targets(
 )
 APART = (Listed((1,), np.array([35, 25]), "b"), Listed((2,), np.array([15, 17, 14, 14]), "c"))
 PART = (Listed((4, 1), np.array([[10, 20], [25, 5]]), "part of a, b"),)
+PARTS_APART = (Listed((4,), np.array([30, 30]), "part of a"), Listed((1,), np.array([35, 25]), "b"))
 OVERLAP = (
     Listed((0, 1), np.array([[20, 0], [5, 5], [10, 20]]), "a, b"),
     Listed((1, 2), np.array([[10, 5, 10, 10], [5, 12, 4, 4]]), "b, c"),
@@ -70,6 +71,7 @@ CASES = {
     "no list": replace(MADE, lists=()),
     "apart": replace(MADE, lists=APART),
     "of a part": replace(MADE, lists=PART),
+    "a part apart": replace(MADE, lists=PARTS_APART),
     "overlapping": replace(MADE, lists=OVERLAP),
     "for several": replace(MADE, lists=APART, each=4),
 }
@@ -94,8 +96,9 @@ GOLDEN = {
     "no list": "50b79d03f9e2aeeb",
     "apart": "8c108044a644c224",
     "of a part": "8bf2e38f5f386b66",
+    "a part apart": "726329a06bf59cd6",
     "overlapping": "c39cc5a06debbfcd",
-    "for several": "9eef1d6184fb7e99",
+    "for several": "5d584f3d783132fe",
 }
 
 
@@ -150,16 +153,16 @@ def test_values_are_chosen_with_their_weights():
 
 
 def test_columns_of_many_levels_have_weights_that_fit():
-    law = Law(1, exponentials())
+    law = Law(np.array([0, 1]), exponentials())
     for size in (2, 127, 128, 5000):
-        assert 0 < law.cumulated(np.zeros((1, size), dtype=np.int64))[0, -1] < 1 << 31
+        assert 0 < law.cumulated(np.zeros((1, size), dtype=np.int64), np.ones(1, int))[0, -1] < 1 << 31
 
 
 def test_what_is_impossible_has_no_weight_whatever_the_rest_costs():
-    law = Law(1, exponentials())
+    law = Law(np.array([0, 1]), exponentials())
     assert exponentials()[-1] == 0
     costs = np.array([[0, IMPOSSIBLE - (1 << 57)], [15 * IMPOSSIBLE, 7 * IMPOSSIBLE]])
-    assert law.cumulated(costs)[:, 0].tolist() == [1 << 24, 0]
+    assert law.cumulated(costs, np.ones(2, int))[:, 0].tolist() == [1 << 24, 0]
 
 
 PROGRAM = """
