@@ -215,27 +215,46 @@ def person_totals_sql(dialect: Dialect, parts: str, scan: PersonScan) -> str:
     """
     whole, tables = parts, {}
     if scan.spreads:
-        whole, tables["whole"] = "whole", f"SELECT p, cell, {summed_sql(dialect, scan.values)} FROM {parts} GROUP BY p, cell"
+        summed = ", ".join([summed_sql(dialect, scan.values), *(_rows_in_bins_sql(i) for i in range(len(scan.spreads)))])
+        whole, tables["whole"] = "whole", f"SELECT p, cell, {summed} FROM {parts} GROUP BY p, cell"
     if scan.groups < scan.cells:  # else everybody counts fully
         tables["counts"] = f"SELECT p, CAST(count(*) AS INTEGER) AS c FROM {whole} GROUP BY p"
     answers = []
     if scan.numbers:
         added = [_added_sql(dialect, scan, one) for one in scan.numbers]
         answers.append(_totals_sql(dialect, scan, 0, _each_sql(scan, whole, added)))
-    for i, one in enumerate(scan.spreads):
-        counted = f"FROM {parts} WHERE b{i} <> {NOWHERE}"
-        tables[f"own{i}"] = f"SELECT p, cell, b{i} AS b, CAST(sum(n) AS BIGINT) AS n {counted} GROUP BY p, cell, b{i}"
-        tables[f"of{i}"] = f"SELECT p, cell, CAST(sum(n) AS BIGINT) AS m FROM own{i} GROUP BY p, cell"
-        tables[f"divided{i}"] = (
-            f"SELECT own{i}.p, own{i}.cell * {one.bins} + b AS cell, n, m FROM own{i} JOIN of{i} "
-            f"ON own{i}.p = of{i}.p AND own{i}.cell = of{i}.cell WHERE b <> {one.bins}"
-        )
+    for i in range(len(scan.spreads)):
+        tables |= _divided_sql(parts, scan, i)
         answers.append(_totals_sql(dialect, scan, 1 + i, _each_sql(scan, f"divided{i}", [_share_sql(dialect, scan)])))
     if scan.in_full is not None:
         tables["persons"] = _persons_sql(dialect, scan, scan.in_full, whole)
         answers.append(_in_full_sql(scan, 1 + len(scan.spreads)))
     given = ", ".join(f"{name} AS ({table})" for name, table in tables.items())
     return f"{f'WITH {given} ' if given else ''}{' UNION ALL '.join(answers)}"
+
+
+def _rows_in_bins_sql(i: int) -> str:
+    """The rows of a person in a cell that are in some bin of a spread, or outside of all, but not nowhere."""
+    return f"CAST(sum(CASE WHEN b{i} = {NOWHERE} THEN 0 ELSE n END) AS BIGINT) AS m{i}"
+
+
+def _divided_sql(parts: str, scan: PersonScan, i: int) -> dict[str, str]:
+    """The rows of each person in each bin of each cell, with m, the rows in all bins of the cell where these are too many.
+
+    Few persons have too many. Where they do not, m is null, and nothing of theirs is divided.
+    """
+    bins = scan.spreads[i].bins
+    kept = f"FROM {parts} WHERE b{i} <> {NOWHERE} AND b{i} <> {bins}"
+    if len(scan.spreads) == 1:
+        kept = f"SELECT p, cell, b{i} AS b, n {kept}"
+    else:
+        kept = f"SELECT p, cell, b{i} AS b, CAST(sum(n) AS BIGINT) AS n {kept} GROUP BY p, cell, b{i}"
+    many = f"SELECT p, cell, m{i} AS m FROM whole WHERE m{i} > {scan.rows}"
+    divided = (
+        f"SELECT own{i}.p, own{i}.cell * {bins} + b AS cell, n, m FROM own{i} LEFT JOIN many{i} "
+        f"ON own{i}.p = many{i}.p AND own{i}.cell = many{i}.cell"
+    )
+    return {f"own{i}": kept, f"many{i}": many, f"divided{i}": divided}
 
 
 def _persons_sql(dialect: Dialect, scan: PersonScan, full: InFull, table: str) -> str:
@@ -354,7 +373,7 @@ def _share_sql(dialect: Dialect, scan: PersonScan) -> str:
     """The sum over persons of what the rows of a bin count for, of all that they have in the cell."""
     rows = "n" if scan.weight is None else dialect.wide("n")
     less = f"{rows} * {scan.unit * scan.rows} {dialect.divided} m"
-    return dialect.summed(f"CASE WHEN m <= {scan.rows} THEN n * {scan.unit} ELSE CAST({less} AS BIGINT) END")
+    return dialect.summed(f"CASE WHEN m IS NULL THEN n * {scan.unit} ELSE CAST({less} AS BIGINT) END")
 
 
 def person_cube(answer: Answer, scan: PersonScan) -> Cube:

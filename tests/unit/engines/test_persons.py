@@ -253,9 +253,12 @@ def test_a_statement_that_counts_otherwise_is_noticed(right: str, wrong: str, mo
         ("n0 > 3 THEN 3", "n0 > 3 THEN n0"),  # all values count
         ("n0 <= 3", "n0 <= 4"),  # of too many rows all values
         ("% CAST(n0 AS HUGEINT))", "% CAST(n0 AS HUGEINT) * 0)"),  # values of rows rounded to whole ones
-        ("m <= 3", "n <= 3"),  # all rows of a bin, if they are few
-        ("FROM own0 GROUP BY p, cell", "FROM own0 GROUP BY p, cell, b"),  # each bin for itself
-        ("WHERE b <> 4", "WHERE b < 3"),  # rows without a value are in no bin
+        ("WHERE m0 > 3", "WHERE m0 > 4"),  # one row too many
+        ("m IS NULL", "n <= 3"),  # all rows of a bin, if they are few
+        ("CASE WHEN b1 = -1 THEN 0", "CASE WHEN b1 = -1 THEN n"),  # rows that are nowhere are divided too
+        ("AND b0 <> 4", "AND b0 < 3"),  # rows without a value are in no bin
+        ("AND own0.cell = many0.cell", "AND own0.cell >= many0.cell"),  # too many rows in another group
+        ("AND b0 <> 4 GROUP BY p, cell, b0", "AND b0 <> 4 GROUP BY p, cell, b0, b1"),  # the rows of a bin in two parts
         ("WHEN n > 4 OR", "WHEN"),  # too many rows are all
         ("n0 > 0 AND", "n0 > 9 AND"),  # a total beyond its bounds is all
         ("c <= 9 AND", ""),  # too many groups are all
