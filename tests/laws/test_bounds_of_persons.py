@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -89,6 +90,35 @@ def test_ranges_hold_all_tables_within_them_and_some_table_reaches_each_end(grou
         shares.append(exact.share[0])
     assert errors.lost == (min(lost), max(lost))
     assert errors.share == (min(shares), max(shares))
+
+
+@pytest.mark.parametrize("spend", SPENDS[:2], ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("given", [{2: (0, 2)}, {1: (0, 2), 3: (0, 2)}, {(1, 2): (0, 1), 3: (1, 2), 12: (0, 1)}])
+def test_ranges_from_nobody_on_hold_all_shares(given: dict[Any, tuple[int, int]], spend: dp.PureDP) -> None:
+    """Noisy numbers are often ranges from 0 on: the largest part is then that of the worst persons alone."""
+    quoted, shares = quote(asked(1), spend), []
+    for counts in product(*(range(low, high + 1) for low, high in given.values())):
+        for places in product(*((one, one) if isinstance(one, int) else one for one in given)):
+            own: Counter[int] = Counter()
+            for place, many in zip(places, counts, strict=True):
+                own[place] += many
+            if sum(own.values()):
+                exact = quoted.left_out({place: many for place, many in own.items() if many})
+                shares.append(exact.share[0])
+    errors = quoted.left_out(given)
+    assert errors.share == (min(shares), max(shares))
+
+
+def test_a_part_of_nobody_that_is_taken_for_none_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    literal = bounds._share
+
+    def last(*given: Any) -> Fraction:
+        found = literal(*given)
+        return found if any(one.count[0] for one in given[0]) else Fraction(0)
+
+    monkeypatch.setattr(bounds, "_share", last)
+    with pytest.raises(AssertionError):
+        test_ranges_from_nobody_on_hold_all_shares({2: (0, 2)}, dp.ZCDP(1))
 
 
 def released(rows: list[tuple[int, str | None, int]], most: int = 12, edges: list[int] | None = None) -> dp.Release:

@@ -197,10 +197,10 @@ def _share(bins: Sequence[_Bin], lost: Lost, sign: int) -> Fraction:
             g = max(range(one.least, one.most + 1), key=lambda g: sign * (lost[g] - found * g))
             count = one.count[sign * (lost[g] - found * g) > 0]
             loss, every = loss + count * lost[g], every + count * g
-        better = loss / every if every else Fraction(0)
-        if not every or sign * (better - found) <= 0:
-            return better
-        found = better
+        if not every or sign * (loss / every - found) <= 0:
+            # The worst persons may be no more than break even with what was found, and then nobody is counted.
+            return Fraction(0) if not every and found == 1 else found
+        found = loss / every
 
 
 def _rounded(value: Fraction) -> Fraction:
