@@ -28,6 +28,7 @@ what it means for the budget (`exits`).
 * `explaining`: `discreet explain`: the chain from one person's data to the noise of each release
 * `folder_commands`: `discreet register` and `discreet programme`: what is made of the releases in a folder
 * `guarantee_commands`: `discreet convert` and `discreet effective`: their options
+* `init_command`: `discreet init`: its options
 * `inspecting`: `discreet inspect`: how the rows are read, in exact numbers, for the eyes of their curator alone
 * `ledger_commands`: `discreet ledger` and its commands, each a thin function too
 * `ledgers`: `discreet ledger show`, `discreet ledger verify` and `discreet ledger export`
@@ -52,6 +53,9 @@ what it means for the budget (`exits`).
 * `starting`: `discreet init`: a plan file from the header of a source and the answers of the custodian
 * `starting_columns`: The columns in the interview of `discreet init`: as what each is declared, and with which bounds or
   categories
+* `starting_persons`: `discreet init` where a person may have many rows: whose row is whose, tables of persons, and what a
+  person counts for
+* `starting_sources`: The sources of `discreet init`: what their headers say, and how a plan names them
 * `test_commands`: `discreet test` and its commands, each a thin function too
 * `testing`: `discreet test`: hypotheses tested on published numbers, printed
 """
@@ -72,11 +76,11 @@ from discreet.cli.exits import exits, on_terminal
 from discreet.cli.export_command import export
 from discreet.cli.folder_commands import programme, register
 from discreet.cli.guarantee_commands import convert, effective
+from discreet.cli.init_command import init
 from discreet.cli.ledger_commands import ledger_app
 from discreet.cli.one_command import only_asked_for
 from discreet.cli.options import (
     AsJson,
-    CsvForm,
     FolderArgument,
     Formulas,
     KeyOption,
@@ -89,7 +93,7 @@ from discreet.cli.options import (
 )
 from discreet.cli.output import write
 from discreet.cli.rows_command import rows
-from discreet.cli.settings import csv_format_of, settings_of
+from discreet.cli.settings import settings_of
 from discreet.cli.test_commands import test_app
 from discreet.exact.given_paths import require_path
 
@@ -140,35 +144,7 @@ def _options(
     """The options before a command."""
 
 
-@app.command(epilog="Example: discreet init persons.parquet --out plan.toml")
-def init(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="SOURCE",
-            help="A file of Parquet, CSV, SPSS, Stata or SAS, a glob, a folder, FILE::TABLE, or example:NAME.",
-        ),
-    ],
-    out: Annotated[str, typer.Option("--out", metavar="PLAN", help="The plan file to write.")],
-    *,
-    columns: Annotated[
-        str | None, typer.Option(metavar="NAME,NAME", help="The columns to declare, in this order; the others are left out.")
-    ] = None,
-    csv: CsvForm = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Ask nothing: write a template to fill in.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Write a plan file from your answers. Reads the names and types of the columns, no values; spends nothing.
-
-    Without a terminal to answer, it writes a template, in which you fill in the bounds and the categories.
-    """
-    from discreet.cli.asking import Terminal, nobody
-    from discreet.cli.starting import start_plan
-
-    with exits():
-        alone = yes or as_json or not (sys.stdin.isatty() and sys.stdout.isatty())
-        place, form = require_path(out, "--out"), csv_format_of(csv)
-        write(start_plan(source, place, nobody if alone else Terminal(), columns, form), as_json=as_json)
+app.command(epilog="Example: discreet init persons.parquet --out plan.toml")(init)
 
 
 @app.command(epilog="Example: discreet check plan.toml")

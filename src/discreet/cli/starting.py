@@ -9,23 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import typer
 
-from discreet import datasets
 from discreet.cli.answers import ask_choice, ask_number, ask_text, check_amount, check_count, check_filled
 from discreet.cli.asking import Asker, GoneBack, nobody
-from discreet.cli.code_lists import (
-    split_values,
-)
+from discreet.cli.code_lists import split_values
 from discreet.cli.drafting import Entry, Section, render_list, render_sections, to_fill_in
 from discreet.cli.output import Answer
 from discreet.cli.starting_columns import ask_column, can_be_declared
+from discreet.cli.starting_persons import ALONE, Opened, Unit, open_beside
+from discreet.cli.starting_sources import USUAL_FORM, outline, written_source
 from discreet.domain.neighbours import relations
-from discreet.domain.reading import CsvFiles, CsvFormat
-from discreet.engines import outline_of, source_text
+from discreet.domain.reading import CsvFormat
 from discreet.engines.base import CodeList, Header
 from discreet.engines.urls import is_url
 from discreet.errors import ArgumentError, PlanError, did_you_mean
@@ -35,7 +33,7 @@ from discreet.exact.files import create_file
 from discreet.exact.given_paths import require_path, require_writable, stands
 from discreet.planfile.read import plan_of
 from discreet.planfile.tree import toml_root
-from discreet.planfile.write import toml_value, toml_visible
+from discreet.planfile.write import toml_visible
 from discreet.privacy.measures import budgets, find_budget
 from discreet.session.orders import check_name
 from discreet.statistics.other_words import nearest_way
@@ -44,7 +42,6 @@ from discreet.statistics.registry import by_word
 __all__ = ["start_plan"]
 
 _NO_CODES = CodeList({})
-_USUAL_FORM = CsvFormat()
 _MOST_LEFT = 8
 _ALL = "all that may ever be spent on this data set"
 _USUAL: Mapping[str, str] = {
@@ -56,7 +53,9 @@ _USUAL: Mapping[str, str] = {
 """The fields of a budget, with usual amounts."""
 
 
-def start_plan(source: str, out: Path, ask: Asker, columns: str | None = None, form: CsvFormat = _USUAL_FORM) -> Answer:
+def start_plan(
+    source: str, out: Path, ask: Asker, columns: str | None = None, form: CsvFormat = USUAL_FORM, *, unit: Unit = ALONE
+) -> Answer:
     """Writes a plan file to `out`: complete as far as there were answers, with the rest to be filled in.
 
     Args:
@@ -65,10 +64,11 @@ def start_plan(source: str, out: Path, ask: Asker, columns: str | None = None, f
         ask: who answers the questions.
         columns: the names of the columns to declare, separated by commas; None for all of them.
         form: the form of CSV files.
+        unit: who is one person.
 
     Raises:
-        SourceError: the header of the source cannot be read.
-        ArgumentError: the file exists already, or cannot be written; or the source has not the columns that are asked for.
+        SourceError: the header of a source cannot be read.
+        ArgumentError: the file exists already, or cannot be written; or a source has not the columns that are asked for.
     """
     if not is_url(source):
         require_path(source, "SOURCE")
@@ -77,12 +77,14 @@ def start_plan(source: str, out: Path, ask: Asker, columns: str | None = None, f
     if not stands(out.parent, "--out"):
         raise ArgumentError(f"--out={out}: '{out.parent}' is not a writable folder; create it, or choose another place")
     require_writable(out.parent, "--out")
-    path = datasets.path(source.removeprefix("example:")) if source.startswith("example:") else source
-    header, codes = outline_of(path if form == _USUAL_FORM else CsvFiles(path, **asdict(form)))
-    header = _select_columns(header, columns)
+    header, codes = outline(source, form)
+    unit.check(header)
+    header = unit.without(_select_columns(header, columns))
+    beside = open_beside(unit, form, out)
+    start = _Start(written_source(source, form, out), _stem(source), header, codes, unit, beside)
     while True:
         try:
-            sections = _sections(header, codes, (source, form), out, ask)
+            sections = _sections(start, out, ask)
             break
         except GoneBack:
             continue
@@ -91,25 +93,38 @@ def start_plan(source: str, out: Path, ask: Asker, columns: str | None = None, f
     except OSError as wrong:
         raise ArgumentError(f"--out={out}: cannot be written ({wrong.strerror}); choose another place") from None
     missing = to_fill_in(sections)
-    left = [f"{shown_name(n)} ({shown_name(k.shown)[:40]})" for n, k in header.items() if not can_be_declared(n, k)]
+    every = [*header.items(), *(pair for one in beside for pair in one.header.items() if pair[0] != one.file.person)]
+    left = [f"{shown_name(n)} ({shown_name(k.shown)[:40]})" for n, k in every if not can_be_declared(n, k)]
     facts = {"plan": str(out), "source": source, "to_fill_in": missing, "left_out": len(left)}
     return Answer(list(_tell(out, missing, left)), facts)
 
 
-def _sections(
-    header: Header, codes: Mapping[str, CodeList], source: tuple[str, CsvFormat], out: Path, ask: Asker
-) -> list[Section]:
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """What is known before the first question: how the source is written, its name, its columns, and who is one person."""
+
+    source: list[Entry]
+    stem: str
+    header: Header
+    codes: Mapping[str, CodeList]
+    unit: Unit
+    beside: list[Opened]
+
+
+def _sections(start: _Start, out: Path, ask: Asker) -> list[Section]:
     """The answers to all questions."""
-    sections = [_data(*source, out, ask)]
-    columns = [ask_column(name, kind, codes.get(name, _NO_CODES), out.parent, ask) for name, kind in header.items()]
+    sections = [_data(start, ask), *start.unit.identifier()]
+    asked = start.header.items()
+    columns = [ask_column(name, kind, start.codes.get(name, _NO_CODES), out.parent, ask) for name, kind in asked]
     sections += [column for column in columns if column is not None]
+    sections += [section for one in start.beside for section in one.sections(out, ask)]
     if ask is nobody and len(sections) > 1:
         sections[1] = replace(
             sections[1],
             notes=("Delete the columns that no release uses: a column that is not here is never read.", *sections[1].notes),
         )
     sections.append(_budget(ask))
-    sections.append(_release(sections, out, ask))
+    sections.append(_release(sections, start.unit, out, ask))
     return sections
 
 
@@ -141,31 +156,40 @@ def _tell(out: Path, missing: list[str], left: list[str]) -> Iterator[str]:
 # Data -----------------------------------------------------------------------------------------------------------------
 
 
-def _data(source: str, form: CsvFormat, out: Path, ask: Asker) -> Section:
-    stem = re.sub(r"[^\w.-]+", "-", Path(source.removeprefix("example:")).stem).strip("-") or "data"
-    written = source if source.startswith("example:") else source_text(out.parent, source)
+def _stem(source: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", Path(source.removeprefix("example:")).stem).strip("-") or "data"
+
+
+def _data(start: _Start, ask: Asker) -> Section:
+    called = "what the data set is called in the ledger"
     entries = [
-        ask_text("dataset", "what the data set is called in the ledger", stem, ask, lambda a: check_name(a, "dataset")),
-        Entry("source", toml_visible(written)),
-        *([] if form == _USUAL_FORM else [Entry("csv", toml_value(form.to_json()))]),
+        ask_text("dataset", called, start.stem, ask, lambda a: check_name(a, "dataset")),
+        *start.source,
+        *(_relation(ask) if start.unit.person is None else start.unit.relation(ask)),
+        ask_text("ledger", "the file that records every charge", f"{start.stem}.db", ask, check_filled),
+    ]
+    return Section("[data]", tuple(entries), ("Everything in this file is public. See docs/plan-file.md.",))
+
+
+def _relation(ask: Asker) -> list[Entry]:
+    """The neighbours of a data set in which one person has so many rows."""
+    entries = [
         ask_choice(
             "neighbours",
             f"the neighbouring relation: {' or '.join(f'{kind.word} ({kind.about})' for kind in relations())}",
             tuple(kind.word for kind in relations()),
             None,
             ask,
-        ),
+        )
     ]
-    relation = entries[-1].value
+    relation = entries[0].value
     sized = [kind.word for kind in relations() if "rows" in kind.needed]
     if relation is None or relation.strip('"') in sized:
         what = "the number of rows, known to everybody"
         what += f"; with {' or '.join(sized)} only" if relation is None else ""
         entries.append(ask_number("rows", what, None, ask, lambda a: check_count(a, "rows")))
-    most = "how many rows one person can have at most; if nobody knows, see docs/how-to/persons.md"
-    entries.append(ask_number("rows_per_person", most, "1", ask, lambda a: check_count(a, "rows")))
-    entries.append(ask_text("ledger", "the file that records every charge", f"{stem}.db", ask, check_filled))
-    return Section("[data]", tuple(entries), ("Everything in this file is public. See docs/plan-file.md.",))
+    most = "how many rows one person can have at most; if nobody knows, begin again with --person COLUMN"
+    return [*entries, ask_number("rows_per_person", most, "1", ask, lambda a: check_count(a, "rows"))]
 
 
 # Budget and release ---------------------------------------------------------------------------------------------------
@@ -181,19 +205,24 @@ def _budget(ask: Asker) -> Section:
     return Section("[budget]", (measure, *told), (note,))
 
 
-def _release(sections: list[Section], out: Path, ask: Asker) -> Section:
+def _release(sections: list[Section], unit: Unit, out: Path, ask: Asker) -> Section:
     """The first release; its questions are repeated until the whole plan is valid."""
     while True:
+        joined = unit.joined(ask)
         by = ask("columns to group by, separated by commas (none: -)", check_filled, "-")
+        alone = [*unit.statistics, "count"]
         asked = ask(
-            f"statistics, separated by commas, such as count, mean wage: count or {', '.join(_words()[1:])} of a column",
-            _are_statistics,
-            "count",
+            f"statistics, separated by commas, such as count, mean wage: {', '.join(alone)} or {', '.join(_words()[1:])} "
+            "of a column",
+            lambda answer: _check_statistics(answer, unit),
+            alone[0],
         )
         groups = [] if by in {None, "-"} else [one.strip() for one in str(by).split(",")]
-        statistics = [_statistic(one) for one in str(asked).split(",")]
-        entries = [Entry("name", toml_visible("first release"))]
+        words = [one.strip() for one in str(asked).split(",")]
+        statistics = [_statistic(one, unit, unit.totals(one, ask)) for one in words]
+        entries = [Entry("name", toml_visible("first release")), *joined]
         entries += [Entry("group_by", render_list(groups))] if groups else []
+        entries += unit.bound(groups, words, ask)
         entries += [Entry("statistics", f"[{', '.join(statistics)}]")]
         notes = ("Without a spend it takes all of the budget; see docs/plan-file.md for groups, bins and all statistics.",)
         section = Section("[[release]]", tuple(entries), notes)
@@ -218,14 +247,16 @@ def _words() -> list[str]:
     return [kind.word for kind in by_word().values() if kind.keys.interview]
 
 
-def _are_statistics(answer: str) -> None:
+def _check_statistics(answer: str, unit: Unit) -> None:
     for word in answer.split(","):
-        _statistic(word)
+        _statistic(word, unit)
 
 
-def _statistic(word: str) -> str:
-    """A statistic as TOML: "mean hours" is { mean = "hours", nulls = "skip" }."""
+def _statistic(word: str, unit: Unit = ALONE, totals: str = "") -> str:
+    """A statistic as TOML: "mean hours" is { mean = "hours", nulls = "skip" }; `totals` bound what each person has."""
     kind, _, column = word.strip().partition(" ")
+    if word.strip() in unit.statistics:
+        return toml_visible(kind)
     if kind not in _words() or (not column.strip() and not by_word()[kind].keys.alone):
         near = nearest_way(kind).removeprefix("; ")
         said = f"{near}; " if near else ""
@@ -233,6 +264,7 @@ def _statistic(word: str) -> str:
     if not column.strip():
         return toml_visible(kind)
     keys = by_word()[kind].keys
-    skip = {"nulls": "skip"} if "nulls" in keys.allowed else {}
-    options = "".join(f", {key} = {toml_visible(word)}" for key, word in (skip | dict(keys.advised)).items())
+    skip = {"nulls": "skip"} if "nulls" in keys.allowed and not totals else {}
+    advised = dict(keys.advised) if unit.person is None else {}  # such intervals are not there for rows of persons
+    options = totals + "".join(f", {key} = {toml_visible(word)}" for key, word in (skip | advised).items())
     return f"{{ {kind} = {toml_visible(column.strip())}{options} }}"
