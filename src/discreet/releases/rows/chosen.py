@@ -98,8 +98,12 @@ def whole_levels(targets: Targets, root: Root) -> Listed:
 
 
 def _empty(targets: Targets, axes: Axes) -> NDArray[np.bool_]:
-    """The cells in which no row can be, by what is said of these axes alone."""
+    """The cells in which no row can be, by what is said of these axes alone, or because no row has a level."""
     found = np.zeros(targets.shape(axes), dtype=bool)
+    for place, axis in enumerate(axes):
+        root = targets.root_of(axis)
+        there = np.isin(np.arange(targets.sizes[axis]), root.codes[:, root.axes.index(axis)])
+        found |= ~there.reshape([-1 if at == place else 1 for at in range(len(axes))])
     for one in targets.voids:
         if set(one.axes) <= set(axes):
             order = sorted(one.axes, key=axes.index)

@@ -178,6 +178,15 @@ class _Reading:
         code = level_of(column, label, axis.column)
         return next((level for low, high, level in axis.ranges if low <= code < high), -1)
 
+    def known(self, part: Mapping[str, Any], told: Iterable[tuple[Sequence[Any], Any]]) -> list[Any]:
+        """What is told of each listed cell, None where nothing is: a number may be written as 0 or as "0"."""
+        codes = {self.codes(part, cell): one for cell, one in told}
+        return [codes.get(self.codes(part, cell)) for cell in part["only"]]
+
+    def codes(self, part: Mapping[str, Any], cell: Sequence[Any]) -> tuple[int, ...]:
+        """The codes of a cell, null last."""
+        return tuple(level_of(self.schema[name], label, name) for name, label in zip(part["columns"], cell, strict=True))
+
     def filled(self, part: Mapping[str, Any], axes: Axes, cells: Cells, other: int) -> Integers:
         """The numbers of cells, and another one in all others.
 
@@ -229,28 +238,22 @@ def _totals(reading: _Reading, part: Mapping[str, Any]) -> None:
         axes = reading.whole(part)
         counts = reading.filled(part, axes, cells, 0)
     else:
-        known = {tuple(map(_key, cell)): number for cell, number in cells}
         axes, _ = reading.partition(part, part["only"])
-        numbers = [known.get(tuple(map(_key, cell)), 0) for cell in part["only"]]
+        numbers = [number or 0 for number in reading.known(part, cells)]
         counts = np.array([*numbers, max(0, reading.rows - sum(numbers))], dtype=np.int64)
     reading.lists.append(Listed(axes, counts, _named(part)))
 
 
-def _key(label: Any) -> tuple[type, Any]:
-    return type(label), label
-
-
 def _occupied(reading: _Reading, part: Mapping[str, Any]) -> None:
-    there = {tuple(map(_key, cell)) for *cell, _ in part["cells"]}
     if part["only"] is None:
         axes = reading.whole(part)
         low = reading.filled(part, axes, [(cell, 1) for *cell, _ in part["cells"]], 0)
         high = np.where(low > 0, reading.rows, 0)
     else:
         axes, _ = reading.partition(part, part["only"])
-        known = [tuple(map(_key, cell)) in there for cell in part["only"]]
+        known = [one or 0 for one in reading.known(part, [(cell, 1) for *cell, _ in part["cells"]])]
         low = np.array([*known, 0], dtype=np.int64)
-        high = np.array([*(reading.rows if one else 0 for one in known), reading.rows], dtype=np.int64)
+        high = np.array([*(reading.rows * one for one in known), reading.rows], dtype=np.int64)
     reading.wanted.append(Wanted(axes, low, high, (), _named(part)))
 
 
@@ -262,8 +265,7 @@ def _ranges(reading: _Reading, part: Mapping[str, Any]) -> None:
         high = reading.filled(part, axes, [(cell, most) for cell, _, most in limits], 0)
     else:
         axes, _ = reading.partition(part, part["only"])
-        known = {tuple(map(_key, cell)): (least, most) for cell, least, most in limits}
-        ends = [known.get(tuple(map(_key, cell)), (0, 0)) for cell in part["only"]]
+        ends = [one or (0, 0) for one in reading.known(part, [(cell, (least, most)) for cell, least, most in limits])]
         low = np.array([*(least for least, _ in ends), 0], dtype=np.int64)
         high = np.array([*(most for _, most in ends), reading.rows], dtype=np.int64)
     reading.wanted.append(Wanted(axes, low, high, (), _named(part)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
@@ -20,12 +21,15 @@ import discreet as dp
 from discreet.errors import InternalError
 from discreet.releases.document import make_release
 from discreet.releases.rows import exchanges, fit, start
+from discreet.releases.rows.chosen import choose
+from discreet.releases.rows.facts import Wanted
 from discreet.releases.rows.model import Listed, Root, Targets
 from discreet.releases.rows.start import start_rows
 from discreet.releases.rows.words import words_of
 
 SCHEMA = dp.Schema(
-    a=dp.Category(["x", "y", "z"]), b=dp.Category(["p", "q"]), c=dp.Category([1, 2, 3]), v=dp.Number(0, 9),
+    a=dp.Category(["x", "y", "z"]), b=dp.Category(["p", "q"]), c=dp.Category([1, 2, 3]),
+    v=dp.Number(0, 9), w=dp.Number(0, 1, step="0.5"),
     area=dp.Hierarchy({"state": [*"AABBB"], "county": ["a1", "a2", "b1", "b2", "b3"]}, levels=["state", "county"]),
     coast=dp.DerivedColumn("coast", of="area", by={"a1": "yes", "a2": "no", "b1": "yes", "b2": "no"}),
 )  # fmt: skip
@@ -41,7 +45,8 @@ def made_up(rows=120, seed=1):
         c = int(drawn.choice([1, 2, 2, 3]) if b == "p" else drawn.choice([1, 3]))
         area = drawn.choice(["a1", "a1", "a2", "b1", "b2", "b3"])
         found.append((str(a), str(b), c, int(drawn.integers(10 if c > 1 else 5)), str(area)))
-    return pl.DataFrame(found, schema=["a", "b", "c", "v", "area"], orient="row")
+    frame = pl.DataFrame(found, schema=["a", "b", "c", "v", "area"], orient="row")
+    return frame.with_columns(w=pl.col("v") % 3 / 2)
 
 
 FRAME = made_up()
@@ -99,9 +104,14 @@ def broken(document, made, true, each=None):
     return found
 
 
+def as_values(columns, cell):
+    """The labels of a cell as a frame has them: documents write numbers that are not whole as texts."""
+    return tuple(float(label) if name == "w" else label for name, label in zip(columns, cell, strict=True))
+
+
 def holds(part, made, true, rows):
     only = part.get("only")
-    cells = set(made) | set(true) if only is None else {tuple(one) for one in only}
+    cells = set(made) | set(true) if only is None else {as_values(part["columns"], one) for one in only}
     match part["part"]:
         case "totals":
             return all(made[cell] == true[cell] for cell in cells)
@@ -139,6 +149,7 @@ KEPT = {
     "of some groups": dp.Totals("a", only=["x"]),
     "of some cells": dp.Totals("a", "b", only=[("x", "p"), ("z", "q")]),
     "of some values": dp.Totals("v", only=[3, 7]),
+    "of some values of a finer grid": dp.Totals("w", only=["0", "0.5"]),
     "of all values": dp.Totals("v"),
     "of a level": dp.Totals("area.state", "a") + dp.Totals("area.state"),
     "of two levels": dp.Totals("area") + dp.Totals("area.state", "b"),
@@ -212,6 +223,17 @@ def test_lists_that_no_rows_have_are_refused_by_name():
     targets = Targets(roots, (2, 2, 2), 20, (), lists, (), Fraction(1))
     with pytest.raises(dp.ArgumentError, match=r"no rows were found that have totals of .*NP-hard"):
         start_rows(targets, words)
+
+
+def test_no_rows_are_chosen_for_levels_that_no_row_has():
+    """Such as null in areas of which totals say that none is null: the list says 5 of the first level, where 3 may be."""
+    root = Root("area", (0, 1), np.array([[0, 0], [1, 1]]), np.array([5, 5]))
+    inside = Listed((0,), np.array([5, 5]), "totals of area")
+    targets = Targets((root,), (2, 3), 10, (), (inside,), (), Fraction(1))
+    ranges = Wanted((1,), np.zeros(3, int), np.array([5, 5, 5]), (), "ranges of area.county")
+    assert choose(targets, ranges).counts.tolist() == [5, 5, 0]
+    with pytest.raises(dp.ArgumentError, match=r"for ranges of area.county inside totals of area"):
+        choose(targets, replace(ranges, high=np.array([3, 5, 5])))
 
 
 def test_what_can_only_be_null_is_null():
