@@ -152,6 +152,26 @@ def test_beside_totals_and_a_condition_nothing_is_free(conditions):
     assert worst(quoted, keeps=kept(("area.wide",)), changed=a) <= 1 + 1e-9
 
 
+@pytest.mark.parametrize("by", ["rows", "by s", "s and c"])
+@pytest.mark.parametrize("names", [("c",), ("area.wide", "c"), ("c", "s")], ids=str)
+def test_beside_totals_that_tell_whether_a_row_counts_matched_rows_count_both(names, by):
+    """The rows of one kind: what the totals say of them is free, and the spend is attained."""
+    quoted, a = beside(dp.Totals(*names), by, c=["u"])
+    told = {(1 if "area.wide" in names else 0, ()), (0, ("s",) if "s" in names else ())}
+    assert told.isdisjoint({(one.query.level, one.query.effect.columns()) for one in quoted.measured})
+    assert worst(quoted, keeps=kept(names), changed=a) == pytest.approx(1, rel=1e-6)
+    assert quoted.charge == "exact"
+
+
+def beside_one_of_two_conditions():
+    quoted, a = beside(dp.Totals("area.wide", "c"), "rows", "three levels", c=["u"], s=["f"])
+    return worst(quoted, "three levels", keeps=kept(("area.wide", "c")), changed=a)
+
+
+def test_beside_totals_that_tell_one_of_two_conditions_a_row_may_still_leave():
+    assert beside_one_of_two_conditions() == pytest.approx(1, rel=1e-6)
+
+
 def test_totals_of_some_areas_leave_nothing_free():
     quoted, a = beside(dp.Totals("area.wide", only=["A"]), "rows")
     assert {one.query.level for one in quoted.measured} >= {1, 2}
@@ -205,7 +225,8 @@ FAULTS = {
         {"appears": False, "forks": (3,)},
         lambda: appearing(quote(request(dp.AddRemove(), "rows", "three levels"), SPEND), "three levels"),
     ),
-    "a replaced row always counts": ({"leaves": False}, some_rows_beside_totals),
+    "a replaced row always counts": ({"kept": (Kept(2, (), leaves=False),)}, some_rows_beside_totals),
+    "totals of one column tell another": ({"kept": (Kept(2, (), leaves=False),)}, beside_one_of_two_conditions),
     "areas never differ": ({"forks": ()}, lambda: worst(quote(request(dp.ReplaceOne(rows=ROWS)), SPEND))),
     "areas differ at the last level alone": (
         {"forks": (2,)},
@@ -216,7 +237,7 @@ FAULTS = {
         lambda: worst(beside(dp.Totals("area.wide"))[0], keeps=kept(("area.wide",)), changed=2),
     ),
     "a list of one column tells the areas": (
-        {"kept": (Kept(1, (0,)),)},
+        {"kept": (Kept(1, (0,), leaves=False),)},
         lambda: worst(beside(dp.Totals("s"))[0], keeps=kept(("s",)), changed=2),
     ),
 }
@@ -225,7 +246,7 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_charge_that_forgets_something_is_caught(fault, monkeypatch):
     wrong, cost = FAULTS[fault]
-    names = ("appears", "leaves", "forks", "kept", "rows")
+    names = ("appears", "forks", "kept", "rows")
 
     def planted(*known):
         return TreeChanges(**{**dict(zip(names, known, strict=False)), **wrong})
@@ -248,7 +269,7 @@ def test_a_level_from_which_on_areas_differ_costs_all_its_effects(monkeypatch):
 def test_rows_in_one_area_may_cost_more_than_rows_in_two():
     """Two rows of two sexes in one area move its effect by 2, and in two areas by 1: both are tried."""
     precisions = {(0, ()): Fraction(1), (0, (0,)): Fraction(9), (1, (0,)): Fraction(1)}
-    changes = TreeChanges(appears=False, leaves=False, forks=(1,), kept=(Kept(0, ()),))
+    changes = TreeChanges(appears=False, forks=(1,), kept=(Kept(0, (), leaves=False),))
     # Together above: 9 · 2 and below 2 · ½, or in one area 10 · 2.
     assert cost_in_tree((2,), precisions, changes).most == 20
 

@@ -26,10 +26,12 @@ class Kept:
     Args:
         level: their areas are the same down to this level; 0 where they need not be.
         axes: the axes in which they agree.
+        leaves: whether one of them alone may count.
     """
 
     level: int
     axes: Axes
+    leaves: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +40,12 @@ class TreeChanges:
 
     Args:
         appears: it appears or vanishes, and is never replaced.
-        leaves: if it is replaced, it may count in one of both tables alone.
         forks: the levels from which on the areas of two rows can differ, first.
         kept: for each way to match rows what they have in common; one of them is enough.
         rows: a, how many rows may do so at once.
     """
 
     appears: bool
-    leaves: bool
     forks: tuple[int, ...]
     kept: tuple[Kept, ...]
     rows: int = 1
@@ -63,12 +63,18 @@ def cost_in_tree(sizes: Sequence[int], precisions: Precisions, changes: TreeChan
     alone = _alone(sizes, precisions.items())
     if changes.appears:
         return Cost(squared * alone, (), exact=True)
-    found = min((_most(sizes, precisions, changes.forks, one) for one in changes.kept), key=lambda one: one.most)
-    single = len(changes.kept) == 1
-    if changes.leaves and alone > found.most:
-        return Cost(squared * alone, (), exact=single)
+    found = min((_matched(sizes, precisions, changes.forks, one) for one in changes.kept), key=lambda one: one.most)
+    return Cost(squared * found.most, found.changed, found.exact and len(changes.kept) == 1)
+
+
+def _matched(sizes: Sequence[int], precisions: Precisions, forks: Sequence[int], kept: Kept) -> Cost:
+    """The costliest pair of rows that have this in common, or the row alone that counts where the other does not."""
+    found = _most(sizes, precisions, forks, kept)
+    if not kept.leaves:
+        return found
+    alone = _alone(sizes, precisions.items())
     # Where rows may count nowhere, two rows that count may be less different than all rows.
-    return Cost(squared * found.most, found.changed, found.exact and single and not changes.leaves)
+    return Cost(alone, (), exact=True) if alone > found.most else Cost(found.most, found.changed, exact=False)
 
 
 def _most(sizes: Sequence[int], precisions: Precisions, forks: Sequence[int], kept: Kept) -> Cost:

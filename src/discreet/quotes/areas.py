@@ -14,6 +14,7 @@ from functools import cached_property
 from discreet.cube.queries import AreaEffects, AreaLevels, Query
 from discreet.domain.groups import Group
 from discreet.domain.origins import covers
+from discreet.domain.steps import conditions_of
 from discreet.errors import PlanError
 from discreet.mechanisms import Sensitivity
 from discreet.mechanisms.effect_costs import Cost
@@ -24,6 +25,7 @@ from discreet.quotes.effects import is_gaussian
 from discreet.quotes.one_row import row_of
 from discreet.quotes.primitives import Asked
 from discreet.quotes.quote import BOUND, EXACT, Measured
+from discreet.quotes.view import counts_every_row
 from discreet.statistics.agreeing_areas import AgreeingAreas
 from discreet.statistics.base import Statistic
 from discreet.statistics.levels import tree_of
@@ -75,23 +77,28 @@ class _InTree:
     def _changes(self) -> TreeChanges:
         """What one row can do; beside exact totals rows are matched by any one table of them (V3 of semi-dp)."""
         row, space, (first, *_) = row_of(self.asked), self.asked.space, self.queries
-        forks = tree_of(first.tree).forks
-        appears, leaves = row.neighbours.appears, row.skipped
+        forks, appears = tree_of(first.tree).forks, row.neighbours.appears
+        anything = Kept(0, (), row.skipped)
         if space is None:
-            return TreeChanges(appears, leaves, forks, (Kept(0, ()),))
-        kept = tuple(dict.fromkeys(map(self._kept, space.tables))) or (Kept(0, ()),)
-        return TreeChanges(appears, leaves, forks, kept, space.beside.adjacency.a)
+            return TreeChanges(appears, forks, (anything,))
+        kept = tuple(dict.fromkeys(map(self._kept, space.tables))) or (anything,)
+        return TreeChanges(appears, forks, kept, space.beside.adjacency.a)
 
     def _kept(self, table: frozenset[str]) -> Kept:
-        """What rows have in common that agree in the columns of a table of totals."""
-        schema, levels = self.asked.plan.schema, self.queries[0].tree.columns
-        known = (place for place, name in enumerate(levels, start=1) if covers(table, (name,), schema))
-        axes = (
-            axis
-            for axis, group in enumerate(self._axes)
-            if group.column in table or (group.column in schema.columns and covers(table, (group.column,), schema))
-        )
-        return Kept(max(known, default=0), tuple(axes))
+        """What rows have in common that agree in the columns of a table of totals.
+
+        Where these tell whether a row counts, both rows do or neither; the rows of a sample may vanish all the same.
+        """
+        plan, levels = self.asked.plan, self.queries[0].tree.columns
+        known = (place for place, name in enumerate(levels, start=1) if covers(table, (name,), plan.schema))
+        axes = (axis for axis, group in enumerate(self._axes) if self._is_told(table, group.column))
+        told = tuple(step.column for step in conditions_of(plan.steps) if self._is_told(table, step.column))
+        leaves = self.asked.facts.compared.vanishes or not counts_every_row(plan, told)
+        return Kept(max(known, default=0), tuple(axes), leaves)
+
+    def _is_told(self, table: frozenset[str], column: str) -> bool:
+        schema = self.asked.plan.schema
+        return column in table or (column in schema.columns and covers(table, (column,), schema))
 
     def cost(self, given: Given) -> Cost:
         """What the effects cost together under Gaussian noise that gives each its share at its own sensitivity.
