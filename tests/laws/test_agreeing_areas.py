@@ -145,6 +145,14 @@ def test_beside_totals_that_cross_no_pair_costs_more_than_the_spend(lists):
     assert quoted.charge == "upper bound"
 
 
+@pytest.mark.parametrize("names", [("area.wide",), ("s",), ("c",), ("area.wide", "s")], ids=str)
+def test_what_would_be_advertised_is_what_one_row_costs_that_keeps_no_totals(names):
+    quoted, _ = beside(dp.Totals(*names))
+    assert worst(quoted) == pytest.approx(2 * float(quoted.advertised.rho), rel=1e-6)
+    some, _ = beside(dp.Totals(*names), c=["u"])
+    assert worst(some) <= 2 * float(some.advertised.rho) * (1 + 1e-9)
+
+
 @pytest.mark.parametrize("conditions", [{"s": ["f"]}, {"c": ["u"]}], ids=str)
 def test_beside_totals_and_a_condition_nothing_is_free(conditions):
     quoted, a = beside(dp.Totals("area.wide"), "rows", **conditions)

@@ -13,7 +13,7 @@ from fractions import Fraction
 from discreet.mechanisms.effect_costs import Changes, Cost, cost_of
 from discreet.mechanisms.effects import Axes, Effects
 
-__all__ = ["Kept", "TreeChanges", "cost_in_tree"]
+__all__ = ["Kept", "Precisions", "TreeChanges", "cost_in_tree"]
 
 Precisions = Mapping[tuple[int, Axes], Fraction]
 """For each level, 0 for all areas together, and each effect that is measured there, its precision."""

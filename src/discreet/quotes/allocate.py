@@ -41,6 +41,7 @@ from discreet.quotes.areas import (
     cost_of_areas,
     divide_areas,
     fit_areas,
+    one_row_of_areas,
 )
 from discreet.quotes.certainty import set_levels
 from discreet.quotes.effects import charge_of, divide_effects, effects_among, is_gaussian
@@ -95,8 +96,8 @@ def quote_alone(
         raise PlanError("spend: is 0; spend more than 0")
     found = [_measured_for(asked, target) for target in targets]
     recipes, measured, joint = found[0] if len(found) == 1 else min(found, key=lambda one: _spread(one[1]))
-    # A joint factor beside totals is about rows that keep them. A replaced row need not, so the costs are added up there.
-    together = joint if asked.space is None else Fraction(1)
+    # A joint factor beside totals is about rows that keep them. A replaced row need not.
+    together = joint if asked.space is None else one_row_of_areas(asked, measured)
     advertised = spend if exact_totals is None else advertise(spend, measured, together, resampling_of(plan, None))
     lines = _lines(asked, recipes, measured)
     measured = _hold_intervals(lines, measured)

@@ -19,7 +19,7 @@ from discreet.errors import PlanError
 from discreet.mechanisms import Sensitivity
 from discreet.mechanisms.effect_costs import Cost
 from discreet.mechanisms.effects import Axes
-from discreet.mechanisms.tree_costs import Kept, TreeChanges, cost_in_tree
+from discreet.mechanisms.tree_costs import Kept, Precisions, TreeChanges, cost_in_tree
 from discreet.privacy.measures import Target
 from discreet.quotes.effects import is_gaussian
 from discreet.quotes.one_row import row_of
@@ -38,6 +38,7 @@ __all__ = [
     "cost_of_areas",
     "divide_areas",
     "fit_areas",
+    "one_row_of_areas",
     "trees_among",
 ]
 
@@ -73,16 +74,24 @@ class _InTree:
     def _part(self, query: AreaEffects) -> tuple[int, Axes]:
         return query.level, tuple(sorted(map(self._axes.index, query.effect.groups)))
 
+    @property
+    def _forks(self) -> tuple[int, ...]:
+        return tree_of(self.queries[0].tree).forks
+
     @cached_property
     def _changes(self) -> TreeChanges:
         """What one row can do; beside exact totals rows are matched by any one table of them (V3 of semi-dp)."""
-        row, space, (first, *_) = row_of(self.asked), self.asked.space, self.queries
-        forks, appears = tree_of(first.tree).forks, row.neighbours.appears
-        anything = Kept(0, (), row.skipped)
+        space, anything = self.asked.space, self._of_any_row
         if space is None:
-            return TreeChanges(appears, forks, (anything,))
-        kept = tuple(dict.fromkeys(map(self._kept, space.tables))) or (anything,)
-        return TreeChanges(appears, forks, kept, space.beside.adjacency.a)
+            return anything
+        kept = tuple(dict.fromkeys(map(self._kept, space.tables))) or anything.kept
+        return TreeChanges(anything.appears, anything.forks, kept, space.beside.adjacency.a)
+
+    @property
+    def _of_any_row(self) -> TreeChanges:
+        """What one row can do that need not keep any totals."""
+        row = row_of(self.asked)
+        return TreeChanges(row.neighbours.appears, self._forks, (Kept(0, (), row.skipped),))
 
     def _kept(self, table: frozenset[str]) -> Kept:
         """What rows have in common that agree in the columns of a table of totals.
@@ -101,15 +110,20 @@ class _InTree:
         return column in table or (column in schema.columns and covers(table, (column,), schema))
 
     def cost(self, given: Given) -> Cost:
-        """What the effects cost together under Gaussian noise that gives each its share at its own sensitivity.
+        """What the effects cost together under Gaussian noise that gives each its share at its own sensitivity."""
+        return cost_in_tree(self._sizes, self._precisions(given), self._changes)
 
-        The noise of a query has the variance Δ²/(share · μ²), of its unit; so its precision is share · unit²/Δ².
-        """
+    def cost_of_any_row(self, given: Given) -> Cost:
+        """The same for one row that need not keep the totals."""
+        return cost_in_tree(self._sizes, self._precisions(given), self._of_any_row)
+
+    def _precisions(self, given: Given) -> Precisions:
+        """The noise of a query has the variance Δ²/(share · μ²), of its unit; so its precision is share · unit²/Δ²."""
         precisions = {}
         for query in self.queries:
             sensitivity, share = given[query]
             precisions[self._part(query)] = share * query.unit**2 / sensitivity.l2_squared
-        return cost_in_tree(self._sizes, precisions, self._changes)
+        return precisions
 
 
 def trees_among(asked: Asked, queries: Sequence[Query]) -> tuple[_InTree, ...]:
@@ -139,6 +153,16 @@ def charge_of_areas(asked: Asked, measured: Sequence[Measured]) -> str:
     if not given:
         return ""
     return EXACT if len(given) == len(measured) and cost_of_areas(asked, given).exact else BOUND
+
+
+def one_row_of_areas(asked: Asked, measured: Sequence[Measured]) -> Fraction:
+    """What one row that need not keep the totals costs, relative to the sum of its costs in every query; 1 beside others."""
+    given: dict[Query, tuple[Sensitivity, Fraction]] = {one.query: (one.sensitivity, one.share) for one in measured}
+    trees = trees_among(asked, tuple(given))
+    if len(trees) != 1 or len(trees[0].queries) < len(given):
+        return Fraction(1)
+    alone = sum((one.share * one.ordinary.l2_squared / one.sensitivity.l2_squared for one in measured), Fraction(0))
+    return trees[0].cost_of_any_row(given).most / alone
 
 
 def divide_areas(weights: dict[Query, Fraction], sensitivity: Callable[[Query], Sensitivity]) -> dict[Query, Fraction]:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.cube.queries import Query, RowCount
+from discreet.cube.queries import Query, RowCount, RowCounts
 from discreet.cube.weights import Weighting
+from discreet.domain.groups import group_labels
+from discreet.domain.origins import root_of
 from discreet.domain.steps import TableFacts, conditions_of
 from discreet.errors import PlanError
 from discreet.plan.filled import fillings_of
@@ -55,8 +57,20 @@ class Asked:
         """The counts, if they are public: all rows of a table whose n is public, or what the totals say (soundness 6)."""
         if isinstance(query, RowCount) and not self.plan.group_by and not self.filtered and self.facts.rows is not None:
             return PublicCount(self.facts.rows, APART if self.space is None else PUBLISHED)
-        counted = None if self.space is None else self.space.counting(query)
+        counted = None if self.space is None or self._is_beside_totals(query) else self.space.counting(query)
         return None if counted is None or counted.known is None else PublicCells(counted.known)
+
+    def _is_beside_totals(self, query: Query) -> bool:
+        """True if the query tells groups apart of which the totals say nothing: its counts are not public."""
+        if self.space is None or not isinstance(query, RowCounts):
+            return False
+        schema = self.plan.schema
+        roots = {root_of(name, schema) for name in self.space.beside.invariants.columns}
+        return any(
+            len(group_labels(group, self.facts)) > 1
+            and (group.column not in schema.columns or root_of(group.column, schema) not in roots)
+            for group in (*self.plan.group_by, *query.rows.by)
+        )
 
 
 def recipes_of(asked: Asked, weighting: Weighting) -> tuple[Recipe, ...]:

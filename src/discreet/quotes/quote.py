@@ -59,6 +59,9 @@ __all__ = [
 
 EXACT, BOUND = "exact", "upper bound"
 
+_EACH_ALONE = 12
+"""How many queries are named of which the same is said."""
+
 _POPULATION_DELTA = Fraction(1, 10**9)
 """The δ at which a quote states ε for a population under ZCDP and GDP."""
 
@@ -352,11 +355,22 @@ def totals_text(quote: Quote, exact_totals: ExactTotals) -> list[str]:
     if quote.advertised != quote.spend:
         lines.append(f"the same noise without counting the totals would be advertised as: {quote.advertised.explain()}")
     if drawing_of(quote.plan) is None:
-        for one in quote.measured:
-            part = advertised_part(one.law, one.ordinary, one.sensitivity, one.guarantee)
-            words = quote.spend.totals_words(part, adjacency.a)
-            lines += [f"  {one.query.words()}: {words}"] if words else []
+        lines += _totals_of_queries(quote, adjacency.a)
     return lines
+
+
+def _totals_of_queries(quote: Quote, a: int) -> list[str]:
+    """The effect of the totals on each query; in one line for many queries of which the same is said."""
+    each = []
+    for one in quote.measured:
+        part = advertised_part(one.law, one.ordinary, one.sensitivity, one.guarantee)
+        each.append((one.query.words(), quote.spend.totals_words(part, a)))
+    same: dict[str, list[str]] = {}
+    for name, words in each:
+        same.setdefault(words, []).append(name)
+    if max(map(len, same.values())) <= _EACH_ALONE:
+        return [f"  {name}: {words}" for name, words in each if words]
+    return [f"  {names[0]} and {len(names) - 1} further queries: {words}" for words, names in same.items() if words]
 
 
 def _choice_text(one: Measured) -> list[str]:
