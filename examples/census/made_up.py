@@ -188,12 +188,13 @@ def frame_of(codes: dict[str, NDArray[np.generic]], at: Ints, county: County) ->
 
 
 def main() -> None:
+    """Writes the state that is asked for, and says what comes next."""
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("folder", type=Path)
     asked.add_argument("--state", choices=SIZES, default="small")
     given = asked.parse_args()
     rows = write(given.folder, SIZES[given.state])
-    print(f"{rows:,} rows; now: discreet quote {given.folder / 'plan.toml'} --set rows={rows}")
+    print(f"{rows:,} rows; now, in {given.folder}: discreet quote plan.toml --set rows={rows}")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import runpy
+import shlex
+import subprocess
+import sys
 import tomllib
 from fractions import Fraction
 from math import prod
@@ -11,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from tests.builders import run
 
 import discreet as dp
 from discreet.cli.planning import open_session
@@ -37,7 +42,13 @@ def census(tmp_path_factory):
     with open_session(plan) as session:
         quotes = {order.name: session.quote(order.request, spend=order.spend) for order in plan.orders}
         releases = {one.name: one for one in session.release_all(plan.orders)}
-    return plan, quotes, releases, pl.read_parquet(folder / "census.parquet"), pl.read_csv(folder / "areas.csv", infer_schema=False)
+    return (
+        plan,
+        quotes,
+        releases,
+        pl.read_parquet(folder / "census.parquet"),
+        pl.read_csv(folder / "areas.csv", infer_schema=False),
+    )
 
 
 def stated():
@@ -60,7 +71,7 @@ def test_the_shares_are_all_of_what_production_spent():
 
 
 def test_the_noise_of_every_effect_is_that_of_production(census):
-    """A table with the variance v in each cell is, in the effect of some of its columns, one over the other columns' cells."""
+    """Noise of equal variance in each cell of a table is that of its effects, each less the more cells are added up."""
     _, quotes, _, _, _ = census
     for name, precisions in stated():
         for one in quotes[name].measured:
@@ -84,7 +95,9 @@ def test_what_counts_of_persons_and_units_in_states_is_public_and_the_guarantee_
         assert quotes[name].charge == "exact"
         assert quotes[name].group == 2
         by = "_occupancy" if kind == "unit" else ""
-        states = releases[name].tables[f"areas_area.state{by}"].group_by("area.state", maintain_order=True).agg(pl.sum("count"))
+        states = (
+            releases[name].tables[f"areas_area.state{by}"].group_by("area.state", maintain_order=True).agg(pl.sum("count"))
+        )
         assert states["count"].round(6).to_list() == [rows.filter(pl.col("kind") == kind).height, 0]
         assert "exactly the public ones" in str(dp.verify(releases[name]))
     state = releases["persons"].tables["areas_area.state"]
@@ -132,3 +145,23 @@ def test_no_cell_of_any_level_is_worse_than_dense_least_squares_of_the_same_meas
         halves = (table["count_high"] - table["count_low"]).to_numpy() / 2
         least = np.diag(wide @ spread @ wide.T).clip(0) ** 0.5
         assert (halves <= 1.96 * least * 1.004 + 0.05).all()
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_page_run_in_a_fresh_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = (HERE.parents[1] / "docs" / "census.md").read_text(encoding="utf-8")
+    made, _, *commands = re.findall(r"^    (.+)$", page, flags=re.MULTILINE)
+    assert made == "python examples/census/made_up.py tiny --state tiny"
+    done = subprocess.run(
+        [sys.executable, str(HERE / "made_up.py"), "tiny", "--state", "tiny"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("3,557 rows")
+    monkeypatch.chdir(tmp_path / "tiny")
+    assert len(commands) == 4
+    for command in commands:
+        _, *arguments = shlex.split(command)
+        found = run(*arguments)
+        assert found.exit_code == 0, found.output
+        if arguments[0] == "quote":
+            assert "charge ρ ≤ 7.21669" in found.output
