@@ -25,8 +25,8 @@ from discreet.plan.plan import Plan
 from discreet.quotes.allocate import quote
 from discreet.quotes.quote import Quote
 from discreet.releases.assemble import estimate_statistics, frames
-from discreet.statistics.count_tables import TablesRecipe
 from discreet.statistics.means import MeanRecipe
+from discreet.statistics.own_counts import OwnCountsRecipe
 from discreet.statistics.quantile import QuantileRecipe
 from discreet.statistics.sums import SumRecipe
 from discreet.statistics.variances import VarianceRecipe
@@ -73,7 +73,7 @@ def plain(asked: Quote, noisy: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
     answers = {one.asked: answer for one, answer in zip(asked.measured, noisy, strict=True)}
     for line in asked.lines:
         recipe = getattr(line.recipe, "variance", line.recipe)
-        if isinstance(recipe, TablesRecipe):
+        if isinstance(recipe, OwnCountsRecipe):
             found += [np.maximum(answers[query], 0) for query in recipe.asked]
         elif isinstance(recipe, QuantileRecipe):
             prefix = np.cumsum(np.ones((cells, recipe.grid.size), dtype=np.int64), axis=1)  # of some noisy histogram

@@ -2,7 +2,7 @@
 
     python benchmarks/rows.py FILE.parquet [--persons N] [--rows N] [--each N] [--totals PUMA,SEX]
 
-reads the excerpt of `agreeing_tables.py`, releases its 171 two-way tables at ρ = 1/2, and prints for all pairs and triples
+reads the excerpt of `tables.py`, releases its 171 two-way tables at ρ = 1/2, and prints for all pairs and triples
 of columns the total variation between the excerpt and its fitted rows; and the same in each PUMA, with the quotient of
 the worst area and the mean. With --persons the data are so many of the persons, chosen at random; with --rows so many rows
 are made instead of as many as there are persons; with --each a row stands for up to so many; with --totals the totals of
@@ -21,7 +21,7 @@ from time import process_time
 
 import numpy as np
 import polars as pl
-from agreeing_tables import read
+from tables import read
 
 import discreet as dp
 
@@ -80,7 +80,7 @@ def released(frame: pl.DataFrame, schema: dp.Schema, totals: list[str]) -> dp.Re
             invariants=dp.Totals(*totals) if totals else None,
         )
         return session.release(
-            session.table.agg(dp.agreeing_tables(*dp.ways([*schema.columns], 2))), spend="0.5", name="all"
+            session.table.agg(dp.tables(*dp.ways([*schema.columns], 2))), spend="0.5", name="all"
         )
 
 

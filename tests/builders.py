@@ -17,6 +17,7 @@ from discreet.cube.cube import Cube
 from discreet.cube.scans import Scan
 from discreet.engines import open_source
 from discreet.ledger import Ledger
+from discreet.releases.document import make_release
 
 PLANS = Path(__file__).parent / "plans"
 PATIENCE = 600
@@ -35,6 +36,16 @@ def session_over(source: Any, schema: dp.Schema, **options: Any) -> dp.Session:
     """
     given = {"dataset": "d", "ledger": ":memory:", "budget": dp.PureDP(1), "neighbours": dp.AddRemove(), **options}
     return dp.Session(source, schema, **given)
+
+
+def changed_release(release: dp.Release, path: Sequence[str | int], value: object) -> dp.Release:
+    """The same release with another value at a place of its document, and a digest that fits."""
+    document = {name: own for name, own in release.document.items() if name != "digest"}
+    place: Any = document
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return make_release(document)
 
 
 def cube_of(source: Any, schema: dp.Schema, scan: Scan) -> Cube:

@@ -92,7 +92,6 @@ if _typing.TYPE_CHECKING:
     from discreet.session.session import Session
     from discreet.session.windows import Windows
     from discreet.statistics.agreeing_areas import agreeing_areas
-    from discreet.statistics.agreeing_tables import agreeing_tables
     from discreet.statistics.correlation import correlation
     from discreet.statistics.correlations import correlations
     from discreet.statistics.count_tables import tables
@@ -190,7 +189,6 @@ __all__ = [
     "WithoutReplacement",
     "__version__",
     "agreeing_areas",
-    "agreeing_tables",
     "approve",
     "before_sampling",
     "bins",
@@ -328,7 +326,6 @@ _HOMES = {
     "discreet.session.session": ("Session",),
     "discreet.session.windows": ("Windows",),
     "discreet.statistics.agreeing_areas": ("agreeing_areas",),
-    "discreet.statistics.agreeing_tables": ("agreeing_tables",),
     "discreet.statistics.ways": ("ways",),
     "discreet.statistics.correlation": ("correlation",),
     "discreet.statistics.correlations": ("correlations",),

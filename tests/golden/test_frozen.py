@@ -14,10 +14,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import discreet as dp
 from discreet.ledger import Ledger, entry_body
+from discreet.pages import report
 
 from . import freeze, frozen_cases
 
@@ -182,6 +184,51 @@ def test_old_totals_are_known_and_new_requests_stand_beside_them(old_ledger: Pat
         assert session.release(asked, spend="0.25", name="beside") == dp.Release.load(OLD / "exact")
         new = session.release(session.table.group_by("region", "member").agg(dp.count()), spend="0.1", name="new")
         assert new.document["invariants"]["digest"] == dp.Release.load(OLD / "exact").document["invariants"]["digest"]
+
+
+# Of 0.1.0 too: its tables were measured by themselves, and frames had the least-squares estimate as `count_consistent`.
+
+
+def tabled(table: dp.Table) -> dp.Plan:
+    own = dp.tables(["region", "sex"], ["region", dp.bins("age", [0, 50, 100])], ["sex"])
+    return table.agg(dp.count(), dp.histogram("age", [0, 18, 65, 100]), own)
+
+
+def test_old_tables_are_given_back_and_new_ones_of_the_same_plan_agree(tmp_path: Path) -> None:
+    copy, old = tmp_path / "ledger.db", dp.Release.load(OLD / "tables")
+    shutil.copyfile(OLD / "tables" / "ledger.sqlite", copy)
+    copy.chmod(0o600)
+    neighbours = dp.ReplaceOne(rows=frozen_cases.ROWS)
+    rows = frozen_cases.rows_of_people()
+    with dp.Session(
+        rows, frozen_cases.SCHEMA, dataset="people", ledger=copy, budget=dp.ZCDP(4), neighbours=neighbours
+    ) as session:
+        request = tabled(session.table)
+        assert session.release(request, spend=1, name="tables") == old
+        assert request.digest == old.document["plan_digest"]
+        new = session.release(request, spend=1, name="tables again")
+    assert new.document["plan_digest"] == old.document["plan_digest"]
+    assert "count_consistent" not in new.tables["tables_sex"].columns
+    assert dp.verify(new).tables == 3
+
+
+def test_old_tables_are_read_verified_viewed_exported_and_derived_from(tmp_path: Path) -> None:
+    old = dp.Release.load(OLD / "tables")
+    columns = ["region", "sex", "count", "count_low", "count_high", "count_consistent"]
+    assert old.tables["tables_region_sex"].columns == columns
+    assert old.tables["tables_region_sex"]["count"].dtype == pl.Int64
+    assert dp.verify(old).tables == 0
+    view, others = dp.consistent(old, "tables_region_sex"), dp.consistent(old, "tables_sex")
+    assert view.columns == ["region", "sex", "count", "count_consistent", "count_whole"]
+    summed = dict(view.group_by("sex").agg(pl.col("count_whole").sum()).rows())
+    assert summed == dict(others.select("sex", "count_whole").rows())
+    old.export("csv", tmp_path / "all.csv")
+    assert (tmp_path / "all.csv").read_text().count("\n") == 2
+    old.save(tmp_path / "again")
+    for file in (OLD / "tables").glob("*.csv"):
+        assert (tmp_path / "again" / file.name).read_bytes() == file.read_bytes()
+    assert "tables" in report.render(old)
+    assert dp.ratio(dp.numbers(old, "count"), dp.numbers(old, "count")).table.height == 1
 
 
 @pytest.mark.parametrize(

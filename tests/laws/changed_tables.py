@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 
-def farthest(at: Any, kept: Sequence[Iterable[object]], *, changed: int, rows: int) -> float:
+def farthest(at: Any, kept: Sequence[Iterable[object]], *, changed: int, rows: int, power: int = 2) -> float:
     """The largest squared distance between the sums over two tables that differ in at most `changed` rows.
 
     Args:
@@ -17,6 +17,7 @@ def farthest(at: Any, kept: Sequence[Iterable[object]], *, changed: int, rows: i
         kept: for every kind the totals that it counts in, which are equal in both tables.
         changed: of how many rows.
         rows: in a table.
+        power: 1 for the sum of distances instead.
     """
     kinds = len(kept)
     counts = np.array([np.bincount(one, minlength=kinds) for one in combinations_with_replacement(range(kinds), rows)])
@@ -27,5 +28,5 @@ def farthest(at: Any, kept: Sequence[Iterable[object]], *, changed: int, rows: i
     for own, mine in zip(counts, totals, strict=True):
         moved = counts[(totals == mine).all(axis=1)] - own
         moved = moved[np.abs(moved).sum(axis=1) <= 2 * changed]
-        most = max(most, float(((moved @ at) ** 2).sum(axis=1).max()))
+        most = max(most, float((np.abs(moved @ at) ** power).sum(axis=1).max()))
     return most

@@ -34,6 +34,7 @@ from discreet.cube.queries import (
     TableCounts,
     VectorSum,
     WeightedSum,
+    WholeTable,
 )
 from discreet.cube.trees import Tree
 from discreet.domain.groups import group_labels, group_of
@@ -138,7 +139,7 @@ def _some_quote() -> Quote:
 
 def columns(query: object) -> list[str]:
     """The columns that a query reads, from its fields."""
-    told = query.table if isinstance(query, AreaEffects) else query
+    told = query.table if isinstance(query, AreaEffects | WholeTable) else query
     if hasattr(told, "groups"):
         return [group.column for group in told.groups]
     if isinstance(query, PairSum):

@@ -34,6 +34,7 @@ from discreet.cube.queries import (
     TableCounts,
     VectorSum,
     WeightedSum,
+    WholeTable,
 )
 from discreet.domain.groups import CategoryGroup, group_labels
 from discreet.domain.row_samples import SampleEach, SampleRows
@@ -106,6 +107,20 @@ def before_steps(plan: Plan, name: str, value: object) -> dict[str, object]:
     return {f"{name} as recorded": recorded, f"{name} as clamped": cut}
 
 
+def with_nulls(plan: Plan, names: Sequence[str], values: Sequence[object]) -> dict[str, object]:
+    """The values under the names by which tables ask for them where nothing is imputed: after the clamps alone."""
+    found = {}
+    for name, given in zip(names, values, strict=True):
+        column, value = plan.schema[name], cleaned(plan.schema[name], given)
+        for step in plan.steps:
+            if isinstance(step, Clamp) and step.column == name and value is not None:
+                value = min(max(value, step.low), step.high)
+            if isinstance(step, ClampCategories) and step.column == name:
+                value = value if value in [column.values[code] for code in step.kept] else None
+        found[f"{name} with its nulls"] = value
+    return found
+
+
 def passes(plan: Plan, record: dict[str, object]) -> bool:
     for step in plan.steps:
         match step:
@@ -165,15 +180,28 @@ def parts_of_effect(query: EffectCounts | AreaEffects, plan: Plan, record: dict[
     if cell is None:
         return []
     own = np.unravel_index(cell, effect.sizes) if effect.sizes else ()
+    assert all(mine in alive for mine, alive in zip(own, effect.alive, strict=True)), "a row where nobody can be"
     amounts = [
-        prod((size - 1 if level == mine else -1) for level, mine, size in zip(levels, own, effect.sizes, strict=True))
-        for levels in product(*map(range, effect.sizes))
+        prod((len(alive) - 1 if level == mine else -1) for level, mine, alive in zip(levels, own, effect.alive, strict=True))
+        for levels in product(*effect.alive)
     ]
     first = 0
     if isinstance(query, AreaEffects) and query.level:
         group = CategoryGroup(query.tree.columns[query.level - 1])
         first = query.tree.there[query.level - 1].index(place(group, record, group_labels(group, facts)))
     return [(0, first * len(amounts) + at, effect.times * amount) for at, amount in enumerate(amounts)]
+
+
+def parts_of_whole(query: WholeTable, plan: Plan, record: dict[str, object]) -> list[tuple[int, int, int]]:
+    """What a record adds to a table of all levels that can have rows."""
+    cell = cell_of(query.groups, [group_labels(group, plan.facts) for group in query.groups], record)
+    if cell is None:
+        return []
+    own = np.unravel_index(cell, query.sizes) if query.sizes else ()
+    place = 0
+    for mine, alive in zip(own, query.alive, strict=True):
+        place = place * len(alive) + alive.index(mine)
+    return [(0, place, query.times)]
 
 
 def parts(query: object, plan: Plan, record: dict[str, object]) -> list[tuple[int, int, int]]:
@@ -189,6 +217,8 @@ def parts(query: object, plan: Plan, record: dict[str, object]) -> list[tuple[in
             return [] if cell is None else [(0, cell, 1)]
         case EffectCounts() | AreaEffects():
             return parts_of_effect(query, plan, record)
+        case WholeTable():
+            return parts_of_whole(query, plan, record)
         case PairSum(x=x, y=y, shift=shift):
             return [(0, 0, added - shift) for _, _, added in parts(ProductSum((x, y)), plan, record)]
         case ProductSum(factors=factors):
@@ -291,12 +321,14 @@ class Literal:
     def row(self, values: Sequence[object]) -> AnswerLaw:
         """The law of what a row of the source adds, its nulls imputed."""
         laws = [after_steps(self.plan, name, value) for name, value in zip(self.names, values, strict=True)]
+        before = with_nulls(self.plan, self.names, values)
         total: AnswerLaw = defaultdict(Fraction)
         for chosen in product(*(law.items() for law in laws)):
             chance = ONE
             for _, share in chosen:
                 chance *= share
-            total[self.contribution(dict(zip(self.names, (value for value, _ in chosen), strict=True)))] += chance
+            final = dict(zip(self.names, (value for value, _ in chosen), strict=True))
+            total[self.contribution({**final, **before})] += chance
         return dict(total)
 
     def table(self, rows: Sequence[AnswerLaw]) -> AnswerLaw:

@@ -220,7 +220,7 @@ def test_other_queries_of_the_request_are_paid_beside_the_areas():
     """Their costs are added up: never too little."""
     statistics = [dp.agreeing_areas("area"), dp.agreeing_areas("area.fine", by=[["s"]]).alias("more"), dp.count("s")]
     for relation, cost in ((dp.AddRemove(), appearing), (dp.ReplaceOne(rows=ROWS), worst)):
-        for own in (statistics, [*statistics[:1], dp.agreeing_tables(["s", "c"])]):
+        for own in (statistics, [*statistics[:1], dp.tables(["s", "c"])]):
             assert cost(quote(dp.Table(schema_of(), relation).agg(*own), SPEND)) <= 1 + 1e-9
 
 

@@ -42,7 +42,11 @@ def halves(column):
 APART = {
     "trees of imputed columns": (lambda t: t.impute(V | W).group_by("g").agg(tree("v"), tree("w")), 2),
     "tables of imputed columns": (lambda t: t.impute(V | W).agg(halves("v"), halves("w"), dp.count("u")), 3),
-    "tables that share a column": (lambda t: t.impute(V).agg(dp.tables(["g"], ["g", dp.bins("v", [0, 1, 2])])), 1),
+    "a tree and bins of one imputed column": (lambda t: t.impute(V).agg(tree("v"), halves("v")), 1),
+    "tables that count with nulls what others draw": (
+        lambda t: t.impute(V).agg(dp.tables(["g"], ["g", dp.bins("v", [0, 1, 2])]), halves("v")),
+        2,
+    ),
     "tables that share a column, which each of them cuts": (
         lambda t: t.impute(W).agg(dp.tables([dp.bins("u", [0, 1]), dp.bins("w", [0, 1, 2])], ["g", dp.bins("u", [0, 1])])),
         2,
@@ -56,9 +60,7 @@ APART = {
 TOGETHER = {
     "a group that is imputed": lambda t: t.impute(ALL).group_by("g").agg(tree("v"), tree("w")),
     "a sample": lambda t: t.impute(ALL).resize(2, proportion="1/2").agg(halves("v"), halves("w")),
-    "a column of two tables": lambda t: t.impute(ALL).agg(
-        dp.tables(["g", dp.bins("v", [0, 1, 2])], [dp.bins("w", [0, 1, 2]), dp.bins("v", [0, 1, 2])])
-    ),
+    "a column of two pairs": lambda t: t.impute(ALL).agg(dp.covariance("v", "u"), dp.covariance("w", "v")),
 }
 NEIGHBOURS = [dp.ReplaceOne(rows=len(ROWS)), dp.AddRemove()]
 

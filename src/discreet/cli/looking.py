@@ -61,8 +61,9 @@ def consistent_folder(folder: Path, statistic: str | None, formulas: str) -> Ans
             raise ArgumentError(f"consistent '{place}': cannot be written ({wrong.strerror}); copy it elsewhere") from None
         written.append(place / "consistent.csv")
         lines.append(str(place / "consistent.csv"))
-        if "count_whole" in table.columns and any("levels" in one for one in release.document.get("measured", ())):
-            lines += _tell_deviations([row for row in view_deviations(release).rows() if statistic in {None, row[0]}])
+        if any("levels" in one for one in release.document.get("measured", ())):
+            names = [name for name, frame in release.tables.items() if table[:, :-1].equals(frame[:, : table.width - 1])]
+            lines += _tell_deviations([row for row in view_deviations(release).rows() if row[0] in names])
     return Answer(lines, {"written": [str(path) for path in written]})
 
 

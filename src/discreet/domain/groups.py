@@ -23,6 +23,7 @@ __all__ = [
     "Group",
     "Label",
     "bins",
+    "covering",
     "group_labels",
     "group_of",
     "groups_json",
@@ -252,6 +253,19 @@ def groups_json(groups: Sequence[Group], facts: TableFacts) -> list[dict[str, ob
 def _group_json(group: Group, facts: TableFacts) -> list[dict[str, object]]:
     cuts = {"edges": list(group.edges)} if isinstance(group, BinGroup) else {}
     return [{"column": name, "labels": list(printed_labels(group, name, facts)), **cuts} for name in group.names]
+
+
+def covering(group: Group, facts: TableFacts) -> Group:
+    """The group, with a bin below its first one and one above its last where these leave values of the column out."""
+    known = facts[group.column]
+    if is_complete(group, facts) or not isinstance(group, BinGroup) or not isinstance(known, NumberFacts):
+        return group
+    low, high, edges = known.low, known.high, group.edges
+    below = [_close_bins(group.column, known, [low, edges[0]], closes=False)] if low < edges[0] else []
+    above = [_close_bins(group.column, known, [edges[-1], high], closes=True)] if edges[-1] <= high else []
+    parts = (*below, group, *above)
+    cuts = (*(cut for part in parts for cut in part.edges[:-1]), parts[-1].edges[-1])
+    return BinGroup(group.column, cuts, tuple(label for part in parts for label in part.labels))
 
 
 def is_complete(group: Group, facts: TableFacts) -> bool:

@@ -15,14 +15,14 @@ from types import MappingProxyType
 
 from discreet.cube.value_paths import NumberPath, Path, path_of
 from discreet.domain.codes import NULL
-from discreet.domain.groups import BinGroup, Group
+from discreet.domain.groups import BinGroup, Group, covering
 from discreet.domain.neighbours import person_of
 from discreet.domain.steps import CategoryFacts, TableFacts, conditions_of, facts_of
 from discreet.errors import InternalError, PlanError, printed
 from discreet.plan.recorded import WITH_NULLS, Request
 from discreet.statistics.base import Filling, Need
 
-__all__ = ["facts_with_filled", "filled_columns", "filled_name", "fillings_of", "needs_with_nulls"]
+__all__ = ["facts_with_filled", "filled_columns", "filled_name", "fillings_of", "needs_of_whole_columns"]
 
 
 def filled_name(column: str) -> str:
@@ -46,7 +46,7 @@ def filled_columns(request: Request, *, constant: bool) -> dict[str, Path]:
     start = facts_of(request.schema, request.neighbours)
     taken = next((name for name in request.schema.columns if name.endswith(WITH_NULLS)), None)
     if taken is not None:
-        raise PlanError(f"agreeing_tables(): column {printed(taken)} has the name of another one with its nulls; rename it")
+        raise PlanError(f"tables(): column {printed(taken)} has the name of another one with its nulls; rename it")
     if any(path_of(step.column, request.steps, start).drawn for step in conditions_of(request.steps)):
         return {}
     paths = ((name, _with_nulls(path_of(name, request.steps, start))) for name in wished)
@@ -69,13 +69,17 @@ def _with_nulls(path: Path) -> Path | None:
     return replace(path, targets=tuple(max(target, NULL) for target in path.targets), null_target=NULL, laws=(law,))
 
 
-def needs_with_nulls(needs: Iterable[Need], filled: Mapping[str, Path]) -> list[Need]:
-    """The needs, with the columns that are counted with their nulls under the names of these."""
-    return [one if one.how != "filled" else _renamed(one, filled) for one in needs]
+def needs_of_whole_columns(needs: Iterable[Need], filled: Mapping[str, Path], facts: TableFacts) -> list[Need]:
+    """The needs; where every row has to have a group, bins cover their column, and nulls that are filled are there.
+
+    Columns with these have other names.
+    """
+    return [one if one.how != "filled" else _whole(one, filled, facts) for one in needs]
 
 
-def _renamed(need: Need, filled: Mapping[str, Path]) -> Need:
-    groups = tuple(replace(one, column=filled_name(one.column)) if one.column in filled else one for one in need.groups)
+def _whole(need: Need, filled: Mapping[str, Path], facts: TableFacts) -> Need:
+    each = (covering(one, facts) for one in need.groups)
+    groups = tuple(replace(one, column=filled_name(one.column)) if one.column in filled else one for one in each)
     return Need("groups", tuple(group.column for group in groups), groups)
 
 

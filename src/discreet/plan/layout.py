@@ -24,7 +24,7 @@ from discreet.errors import InternalError
 from discreet.exact.figures import plural
 from discreet.plan.area_reading import AreaReading, reading_of
 from discreet.plan.covering import cover
-from discreet.plan.filled import filled_columns, needs_with_nulls
+from discreet.plan.filled import filled_columns, needs_of_whole_columns
 from discreet.plan.in_files import areas_in_files
 from discreet.plan.recorded import Request, needs_of_parts, path_called
 from discreet.statistics.agreeing_areas import AgreeingAreas
@@ -48,7 +48,7 @@ JOINT_CELLS = 2**12
 """A joint cube of at most this many cells costs less than a scan for each statistic (benchmarks/bench_wide.py)."""
 
 _MANY = 64
-"""More tables than these share larger cubes: every scan reads and labels all rows (benchmarks/agreeing_tables.py)."""
+"""More tables than these share larger cubes: every scan reads and labels all rows (benchmarks/tables.py)."""
 _SHARED_CELLS = 2**20
 """Of such a cube, which has no more cells than the source has different rows: some tens of MB at most."""
 
@@ -204,7 +204,7 @@ class _Known:
 def _gather(request: Request) -> _Known:
     start = facts_of(request.schema, request.neighbours)
     filled = filled_of(request)
-    needs = needs_with_nulls(_needs_of(request), filled)
+    needs = needs_of_whole_columns(_needs_of(request), filled, request.facts)
     names = [*_read_columns(request, request.answered), *(name for need in needs for name in need.columns)]
     with_nulls = {path.called: path for path in filled.values()}
     paths = {name: with_nulls.get(name) or path_called(name, request.steps, start) for name in dict.fromkeys(names)}

@@ -33,6 +33,7 @@
 * `space`: The sensitivity space of a request with exact totals: how far its answers move between semi-adjacent tables
 * `spend_for_errors`: The smallest spend that meets the requested errors
 * `statuses`: The cost of the queries of a request together, where what a row does to a column is told apart by its nulls
+* `table_sums`: The sums of cells of a table that are public: cells in which nobody can be, and what totals say of others
 * `vectors`: By how much the vectors of compared tables differ, where a vector counts by its largest number
 * `view`: The columns of the totals in a request: the group of each of their levels, and the rows that are excluded
 * `wider_lattice`: A lattice that some of the totals leave, where all of them together leave none that has a sampler

@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import log, sqrt
 from typing import TYPE_CHECKING
 
-from discreet.cube.queries import AreaEffects, EffectCounts, Query
+from discreet.cube.queries import AreaEffects, EffectCounts, Query, WholeTable
 from discreet.domain.steps import Resize, conditions_of
 from discreet.errors import ArgumentError, InternalError, PlanError
 from discreet.exact.numbers import decimal_text, sqrt_down
@@ -49,10 +49,11 @@ from discreet.quotes.keys import expected_plan, stages_of_plan
 from discreet.quotes.one_row import Apart, Norms, bound_with_totals, differing
 from discreet.quotes.persons import step_of, weighting_for
 from discreet.quotes.primitives import Asked, recipes_of, weights_of
-from discreet.quotes.quote import Alternative, Line, Measured, Quote
+from discreet.quotes.quote import Alternative, Line, Measured, Quote, noises_behind
 from discreet.quotes.space import possible_places, space_of
 from discreet.quotes.statuses import factor_by_status
 from discreet.quotes.vectors import together_of
+from discreet.statistics.count_tables import Tables
 from discreet.statistics.recipe import LEVEL, Recipe
 from discreet.totals.exact_totals import ExactTotals
 
@@ -62,6 +63,10 @@ if TYPE_CHECKING:
     from discreet.privacy.subsample import Subsample
 
 __all__ = ["changes_of", "quote", "quote_alone", "resampling_of", "row_quote", "row_targets"]
+
+
+_ROWS = 1000
+"""Of a group, where an error depends on its size."""
 
 
 def quote(plan: Plan, spend: Budget, exact_totals: ExactTotals | None = None, *, expect: tuple[int, ...] = ()) -> Quote:
@@ -95,7 +100,7 @@ def quote_alone(
     if not targets:
         raise PlanError("spend: is 0; spend more than 0")
     found = [_measured_for(asked, target) for target in targets]
-    recipes, measured, joint = found[0] if len(found) == 1 else min(found, key=lambda one: _spread(one[1]))
+    recipes, measured, joint = found[0] if len(found) == 1 else min(found, key=lambda one: _spread(plan, *one[:2]))
     # A joint factor beside totals is about rows that keep them. A replaced row need not.
     together = joint if asked.space is None else one_row_of_areas(asked, measured)
     advertised = spend if exact_totals is None else advertise(spend, measured, together, resampling_of(plan, None))
@@ -197,8 +202,14 @@ def _count_moved(plan: Plan, exact_totals: ExactTotals | None) -> int:
     return plan.neighbours.rows_per_person if exact_totals is None else exact_totals.adjacency.a
 
 
-def _spread(measured: Sequence[Measured]) -> float:
-    """The sum of the logarithms of the noises' standard deviations: smaller is better, whatever the units."""
+def _spread(plan: Plan, recipes: Sequence[Recipe], measured: Sequence[Measured]) -> float:
+    """The sum of the logarithms of the noises' standard deviations: smaller is better, whatever the units.
+
+    Tables are measured by other queries under another noise. A request with some has the sum of those of its errors.
+    """
+    if any(isinstance(one.kind, Tables) for one in plan.answered):
+        noises = noises_behind(plan, measured, LEVEL)
+        return sum(log(max(recipe.error(noises, _ROWS), 1e-300)) for recipe in recipes)
     return sum(log(max(one.law.variance(), 1e-300)) - 2 * log(step_of(one.query)) for one in measured)
 
 
@@ -217,7 +228,7 @@ def _measure(asked: Asked, recipes: Sequence[Recipe], target: Target) -> tuple[t
     def sensitivity(query: Query) -> Sensitivity:
         return _sensitivity(asked, query, changes(query))
 
-    weights = divide_areas(divide_effects(asked, recipes, weights, sensitivity, target), sensitivity)
+    weights = divide_areas(divide_effects(asked, recipes, weights, sensitivity), sensitivity)
     total = sum(weights.values())
     shares = [weight / total for weight in weights.values()]
     for query in weights:
@@ -331,6 +342,8 @@ class _Answered:
 
     def adds(self, least: int, most: int, *, at_once: int, parts: int, nullable: bool) -> Answer:  # noqa: ARG002
         found, space = self._vector(), self.asked.space
+        if isinstance(self.query, WholeTable):  # cells are put together from several: their noises must be independent
+            return found
         # Counts have their lattice, and what is said of the table as recorded needs independent noise.
         plain = space is None or space.counting(self.query) is not None or self.asked.plan.target is not None
         if space is None or plain or (at_once, parts) != (1, 1) or least < 0 < most:

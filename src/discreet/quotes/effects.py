@@ -24,7 +24,7 @@ from discreet.quotes.one_row import row_of
 from discreet.quotes.persons import weighting_for
 from discreet.quotes.primitives import Asked
 from discreet.quotes.quote import BOUND, EXACT, Measured
-from discreet.statistics.agreeing_tables import AgreeingRecipe
+from discreet.statistics.effect_tables import EffectsRecipe
 from discreet.statistics.recipe import Recipe
 
 __all__ = ["Together", "charge_of", "divide_effects", "effects_among", "is_gaussian"]
@@ -93,7 +93,7 @@ class Together:
         return cost_of(self._effects, precisions, self._changes)
 
     def divide(
-        self, weights: Mapping[Query, Fraction], sensitivities: Sequence[Sensitivity], recipes: Sequence[AgreeingRecipe]
+        self, weights: Mapping[Query, Fraction], sensitivities: Sequence[Sensitivity], recipes: Sequence[EffectsRecipe]
     ) -> dict[Query, Fraction]:
         """The weights of the effects, divided anew: least is the sum of variances of all cells, or what errors demand."""
         every = sum((weights[query] for query in self.queries), Fraction(0))
@@ -114,7 +114,7 @@ class Together:
             [float(weights[query] / every) ** 2 / p for query, p in zip(self.queries, energies, strict=True)]
         )
 
-    def _of_errors(self, recipes: Sequence[AgreeingRecipe]) -> Demand:
+    def _of_errors(self, recipes: Sequence[EffectsRecipe]) -> Demand:
         """The variance of a table may be its error squared, times what is the same for all of them."""
         places = {query: place for place, query in enumerate(self.queries)}
         tables = [
@@ -123,17 +123,6 @@ class Together:
             for adds, wanted in recipe.limits
         ]
         return Demand(*(tuple(one) for one in zip(*tables, strict=True)))
-
-    def divide_laplace(
-        self, weights: Mapping[Query, Fraction], sensitivities: Sequence[Sensitivity]
-    ) -> dict[Query, Fraction]:
-        """The same for Laplace noise, whose scale is Δ₁ over the share of ε: best is a share ∝ (v Δ₁²/unit²)^(1/3)."""
-        every = sum((weights[query] for query in self.queries), Fraction(0))
-        shares = []
-        for query, part, one in zip(self.queries, self._parts, sensitivities, strict=True):
-            wanted = float(weights[query] / every) ** 2 / float(self._effects.energy(part))
-            shares.append((wanted * float(Fraction(one.l1, query.unit)) ** 2) ** (1 / 3))
-        return self._weights(every, shares)
 
     def _weights(self, every: Fraction, shares: Sequence[float]) -> dict[Query, Fraction]:
         total = sum(shares)
@@ -152,27 +141,24 @@ def divide_effects(
     recipes: Sequence[Recipe],
     weights: dict[Query, Fraction],
     sensitivity: Callable[[Query], Sensitivity],
-    target: Target,
 ) -> dict[Query, Fraction]:
     """The weights, those of effects divided so that the variances of the cells of their tables add up to the least.
 
     Where tables have errors, the largest quotient of a half-width and its error is the least.
 
     Raises:
-        PlanError: some agreeing tables have errors and others have not.
+        PlanError: some tables have errors and others have not.
     """
     together = effects_among(asked, tuple(weights))
     if together is None:
         return weights
-    agreeing = [one for one in recipes if isinstance(one, AgreeingRecipe)]
-    wanting = [one for one in agreeing if one.wanted]
-    if 0 < len(wanting) < len(agreeing):
-        raise PlanError("agreeing_tables(): give errors for all agreeing tables of a request, or for none of them")
+    from_effects = [one for one in recipes if isinstance(one, EffectsRecipe)]
+    wanting = [one for one in from_effects if one.wanted]
+    if 0 < len(wanting) < len(from_effects):
+        raise PlanError("tables(): give errors for all tables of a request, or for none of them")
     known = [sensitivity(query) for query in together.queries]
     if not all(one.l1 for one in known):
         return weights  # the request is refused: something in it is public already
-    if not is_gaussian(target):
-        return weights | together.divide_laplace(weights, known)
     return weights | together.divide(weights, known, wanting)
 
 
@@ -184,11 +170,11 @@ def is_gaussian(target: Target) -> bool:
 def charge_of(asked: Asked, measured: Sequence[Measured]) -> str:
     """Whether what is charged for the effects is exactly what a change of rows can tell, or a bound of it; "" without any.
 
-    Under Laplace noise each is charged for its own worst change, and beside other queries the costs of both are added up.
+    Beside other queries the costs of both are added up.
     """
     together = effects_among(asked, [one.query for one in measured])
     if together is None:
         return ""
-    if len(together.queries) < len(measured) or not is_gaussian(measured[0].guarantee):
+    if len(together.queries) < len(measured):
         return BOUND
     return EXACT if together.cost([one.sensitivity for one in measured], [one.share for one in measured]).exact else BOUND

@@ -11,7 +11,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NoReturn
 
-from discreet.cube.queries import PERSON_QUERIES, AreaEffects, EffectCounts, Query, Weighed
+from discreet.cube.queries import PERSON_QUERIES, AreaEffects, EffectCounts, Query, Weighed, WholeTable
 from discreet.cube.weights import Weighting
 from discreet.domain.neighbours import AddRemoveParts, AddRemovePersons, Neighbours, ReplacePersons
 from discreet.errors import InternalError
@@ -30,11 +30,11 @@ def weighting_for(target: Target) -> Weighting:
 
 
 def step_of(query: Query) -> int:
-    """The number of units of an answer that are one: W for totals over persons, a power of two for effects, else 1."""
+    """The number of units of an answer that are one: W for totals over persons, a power of two for tables, else 1."""
     if isinstance(query, PERSON_QUERIES):
         return query.unit
     effect = query.effect if isinstance(query, AreaEffects) else query
-    return effect.times if isinstance(effect, EffectCounts) else 1
+    return effect.times if isinstance(effect, EffectCounts | WholeTable) else 1
 
 
 def counting_of(plan: Plan, weighting: Weighting) -> Counting:

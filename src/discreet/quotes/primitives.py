@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 
-from discreet.cube.queries import Query, RowCount, RowCounts
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.cube.queries import Query, RowCount, RowCounts, TableCounts
 from discreet.cube.weights import Weighting
 from discreet.domain.groups import group_labels
 from discreet.domain.origins import root_of
@@ -16,8 +20,10 @@ from discreet.plan.filled import fillings_of
 from discreet.plan.layout import filled_of
 from discreet.plan.plan import Plan
 from discreet.plan.recorded import originals_of
+from discreet.plan.shown import empty_labels
 from discreet.quotes.persons import counting_of
 from discreet.quotes.space import Space
+from discreet.quotes.table_sums import sums_of_table
 from discreet.quotes.view import counts_every_row
 from discreet.statistics import base
 from discreet.statistics.base import Statistic
@@ -48,10 +54,13 @@ class Asked:
         return self.facts.rows if counts_every_row(self.plan) else None
 
     @property
-    def totals(self) -> tuple[frozenset[str], ...]:
-        """The columns of each table of exact totals, of all groups or of some."""
+    def totals(self) -> tuple[base.ListedTotals, ...]:
+        """The lists of exact totals, of all groups or of some."""
         parts = () if self.space is None else self.space.beside.invariants.parts
-        return tuple(frozenset(part.columns) for part in parts if isinstance(part, TotalsStatement))
+        lists = (part for part in parts if isinstance(part, TotalsStatement))
+        return tuple(
+            base.ListedTotals(frozenset(part.columns), None if part.only is None else len(part.only)) for part in lists
+        )
 
     def public_counts(self, query: Query) -> Counted | None:
         """The counts, if they are public: all rows of a table whose n is public, or what the totals say (soundness 6)."""
@@ -72,6 +81,23 @@ class Asked:
             for group in (*self.plan.group_by, *query.rows.by)
         )
 
+    def held_cells(self, query: TableCounts) -> NDArray[np.int64] | None:
+        """The positions of the cells of a table that can have rows, as far as conditions and totals say; None for all."""
+        counted = None if self.space is None else self.space.counting(query)
+        shape = query.sizes
+        empty = [empty_labels(self.plan, group) for group in query.groups]
+        if not any(empty):
+            return None if counted is None else counted.held
+        there = np.zeros(prod(shape), dtype=bool)
+        there[slice(None) if counted is None else counted.held] = True
+        for axis, places in enumerate(empty):
+            there.reshape(shape).swapaxes(0, axis)[sorted(places)] = False
+        return np.flatnonzero(there)
+
+    def public_sums(self, query: TableCounts) -> list[base.PublicSum]:
+        """The sums of cells of a table that are public, but for those that lists of all groups say."""
+        return [] if self.space is None else sums_of_table(self.plan, self.space, query)
+
 
 def recipes_of(asked: Asked, weighting: Weighting) -> tuple[Recipe, ...]:
     """The recipes of the statistics of the request, in their order; those of a table of persons have these weights.
@@ -89,7 +115,18 @@ def recipes_of(asked: Asked, weighting: Weighting) -> tuple[Recipe, ...]:
             "ask for nulls='recorded'"
         )
     filled = fillings_of(filled_of(asked.plan), asked.facts)
-    known = base.Asked(asked.facts, statistics, asked.public_rows, asked.public_counts, originals, asked.totals, filled)
+    known = base.Asked(
+        facts=asked.facts,
+        statistics=statistics,
+        every=asked.public_rows,
+        known=asked.public_counts,
+        held=asked.held_cells,
+        sums=asked.public_sums,
+        weighting=weighting,
+        originals=originals,
+        totals=asked.totals,
+        filled=filled,
+    )
     return tuple(_recipe_of(statistic, known) for statistic in statistics)
 
 

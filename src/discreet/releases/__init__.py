@@ -24,8 +24,9 @@
 * `keys`: Groups that nobody listed, found in the texts of a table
 * `labelled`: A release in words: its texts in one language, and the labels of its columns, categories and numbers
 * `labels`: The label columns of a table over all combinations of groups: any rows of them, and never all
-* `measured`: The measured integers of agreeing tables, and the tables recomputed from them alone
+* `measured`: The measured integers of tables that agree, and the tables recomputed from them alone
 * `measured_areas`: The measured integers of agreeing areas, and the tables of all levels recomputed from them alone
+* `read_tables`: The measured integers of tables that agree, read from a document
 * `recomputed`: What readers recompute agreeing numbers with: the laws of noises and the places of rows
 * `nearest`: The nearest tables of real numbers that are not negative and have given sums
 * `notes`: Notes on derived numbers that a reader has to know, in the words of documents; pages have them by their keys
@@ -39,6 +40,7 @@
 * `quality`: The reliability of numbers: a class for every number of a release, from its interval and what is public about
   it
 * `rows`: Rows that are fitted to what a release has published: post-processing of its document, nothing charged
+* `seen`: The cells of a table that a reader sees, and the public sums that a view of them keeps
 * `tabled`: Tables as a document holds them: labels and numbers of the rows that are printed, and their public sums
 * `transport`: Whole tables with given sums: the nearest ones that are not negative, rounded by an integral flow
 * `whole_files`: Whole numbers of a release of areas in files, in files of their own

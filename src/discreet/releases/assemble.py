@@ -7,7 +7,6 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from discreet.domain.groups import Group, Label, printed_labels
@@ -54,7 +53,7 @@ class Columns:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """A table next to the main one: label columns, counts with intervals, and the counts that agree with other tables.
+    """A table next to the main one: label columns, and counts with intervals.
 
     `told` are the words of a document for counts with which exact totals are published.
     """
@@ -62,7 +61,6 @@ class Frame:
     name: str
     labels: list[LabelColumn]
     counts: Columns
-    consistent: NDArray[np.float64] | None
     told: Mapping[str, str]
 
 
@@ -96,7 +94,7 @@ def frame_of_table(quote: Quote, name: str, table: CountTable) -> Frame:
     """A table of counts of this name, with the labels of its rows."""
     own = shown_groups(quote.plan, table.groups) if table.whole is None else [(dict([table.whole]), frozenset[int]())]
     labels = label_columns(own)
-    return Frame(name, labels, Columns("count", table.counts), table.consistent, table.told)
+    return Frame(name, labels, Columns("count", table.counts), table.told)
 
 
 def frame_names(tables: Sequence[tuple[Line, Sequence[Group]]]) -> list[str]:

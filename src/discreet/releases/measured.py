@@ -1,4 +1,4 @@
-"""The measured integers of agreeing tables: what a document holds of them, and the tables recomputed from them alone.
+"""The measured integers of tables that agree: what a document holds of them, and the tables recomputed from them alone.
 
 A reader needs no data and no plan: the integers, the noise behind each and the axes say every cell and every interval.
 """
@@ -7,76 +7,117 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from discreet.cube.cells import Integers
-from discreet.errors import ArgumentError, InternalError
+from discreet.domain.groups import BinGroup
+from discreet.errors import ArgumentError
 from discreet.exact.numbers import exact, text
-from discreet.mechanisms.effects import Axes, Effects
+from discreet.mechanisms.effects import Axes
 from discreet.quotes.quote import Line, Quote
 from discreet.releases.assemble import Noisy, answers_of
 from discreet.releases.domains import domain_json
 from discreet.releases.files import TABLE
 from discreet.releases.measured_areas import areas_json, verify_areas
-from discreet.releases.recomputed import Published, axis_json, check_columns, law_of, places_of, refuse_made_up
+from discreet.releases.read_tables import read_tables
+from discreet.releases.recomputed import Published, axis_json, check_columns, check_ends, places_of, refuse_made_up
 from discreet.statistics.agreeing_areas import AgreeingAreas
-from discreet.statistics.agreeing_tables import AgreeingRecipe, AgreeingTables
 from discreet.statistics.area_recipe import AreasRecipe
+from discreet.statistics.conditioned_cells import Agreed
+from discreet.statistics.conditions import conditions_json
 from discreet.statistics.counted import APART
-from discreet.statistics.effects import Halves, MeasuredEffect, cells_of, halves_of
-from discreet.statistics.filled import Fills
-from discreet.statistics.printed_cells import decimals_of_parts, ends_of_parts
+from discreet.statistics.effect_tables import EffectsRecipe
+from discreet.statistics.effects import Halves, MeasuredEffect
+from discreet.statistics.printed_cells import ends_of_parts
+from discreet.statistics.recipe import Answers
+from discreet.statistics.table_axes import Domain
+from discreet.statistics.whole_effects import UNITS
+from discreet.statistics.whole_tables import WholeRecipe
 
-__all__ = ["Verified", "blocks_of", "frames_of", "measured_json", "read_block", "verify"]
+__all__ = ["Verified", "blocks_of", "frames_of", "measured_json", "verify"]
 
 _HELD = 2
 """The documents of this format, and of those before it, have all measured integers in them."""
 
-_WORDS = (AgreeingTables.word, AgreeingAreas.word)
-
 
 def measured_json(quote: Quote, noisy: Noisy) -> dict[str, Any]:
-    """The measured integers of the agreeing tables of a release, as its document holds them, and what rows can be."""
-    found = [_block_of(quote, line, noisy) for line in quote.lines if isinstance(line.recipe, AgreeingRecipe | AreasRecipe)]
-    return {"measured": [{**one, "charge": quote.charge} for one in found], **domain_json(quote)} if found else {}
+    """The measured integers of the tables of a release that agree, as its document holds them, and what rows can be."""
+    found = [block for line in quote.lines for block in _blocks(quote, line, noisy)]
+    return {"measured": found, **domain_json(quote)} if found else {}
 
 
-def _block_of(quote: Quote, line: Line, noisy: Noisy) -> dict[str, Any]:
-    if isinstance(line.recipe, AreasRecipe):
-        return areas_json(quote, line, line.recipe, noisy)
-    if isinstance(line.recipe, AgreeingRecipe):
-        return _block(quote, line, line.recipe, noisy)
-    raise InternalError(f"statistic '{line.statistic.name}' has no measured integers")
-
-
-def _block(quote: Quote, line: Line, recipe: AgreeingRecipe, noisy: Noisy) -> dict[str, Any]:
+def _blocks(quote: Quote, line: Line, noisy: Noisy) -> list[dict[str, Any]]:
+    recipe = line.recipe
+    if isinstance(recipe, AreasRecipe):
+        return [{**areas_json(quote, line, recipe, noisy), "charge": quote.charge}]
+    if not isinstance(recipe, EffectsRecipe | WholeRecipe):
+        return []
     answers = answers_of(quote, line, noisy)
+    own = _effects_json(quote, recipe, answers) if isinstance(recipe, EffectsRecipe) else _whole_json(quote, recipe, answers)
+    domain = recipe.domain
+    return [
+        {
+            "statistic": line.statistic.name,
+            "level": text(line.level),
+            "axes": _axes_json(quote, domain),
+            "tables": [list(table) for table in domain.tables],
+            "decimals": recipe.decimals(answers.noises),
+            **own,
+            **_conditions_json(recipe.agreed(answers), domain),
+        }
+    ]
+
+
+def _conditions_json(agreed: Agreed, domain: Domain) -> dict[str, Any]:
+    """The public sums that the cells meet, and what they were moved by."""
+    if agreed.given is None:
+        return {}
+    return {"conditions": {**conditions_json(agreed.given, domain.tables), "left": agreed.left}}
+
+
+def _axes_json(quote: Quote, domain: Domain) -> list[dict[str, Any]]:
+    return [
+        axis_json(quote, axis.whole, axis.levels)
+        | ({"edges": list(axis.whole.edges)} if isinstance(axis.whole, BinGroup) and axis.whole != axis.printed else {})
+        | ({"chances": list(axis.chances)} if axis.chances else {})
+        for axis in domain.axes
+    ]
+
+
+def _effects_json(quote: Quote, recipe: EffectsRecipe, answers: Answers) -> dict[str, Any]:
     places = {one.asked: place for place, one in enumerate(quote.measured)}
     effects = [
-        {
-            "axes": list(part),
-            "times": one.times,
-            "noise": places[recipe.parts[part]] if part in recipe.noisy else None,
-            "values": one.values.ravel().tolist() if one.values is not None else [],
-        }
+        _effect_json(part, one, places[recipe.noisy[part]] if part in recipe.noisy else None)
         for part, one in recipe.measured(answers).items()
     ]
-    groups = [recipe.group(axis) for axis in range(len(recipe.alive))]
-    axes = [axis_json(quote, group, recipe.shown(axis)) for axis, group in enumerate(groups)]
-    axes = [
-        axis | ({"chances": list(recipe.fills[place])} if place in recipe.fills else {}) for place, axis in enumerate(axes)
+    return {"effects": effects, "charge": quote.charge}
+
+
+def _whole_json(quote: Quote, recipe: WholeRecipe, answers: Answers) -> dict[str, Any]:
+    """The tables with noise, how much each counts in each effect, and the effects without noise."""
+    places = {one.asked: place for place, one in enumerate(quote.measured)}
+    tables = recipe.measured_tables(answers)
+    whole = [
+        {
+            "axes": list(one.axes),
+            "times": one.times,
+            "noise": places[query],
+            "values": [] if one.values is None else one.values.ravel().tolist(),
+        }
+        for one, query in zip(tables, recipe.noisy.values(), strict=True)
     ]
-    return {
-        "statistic": line.statistic.name,
-        "level": text(line.level),
-        "axes": axes,
-        "tables": [list(table) for table in recipe.axes],
-        "decimals": list(map(decimals_of_parts, recipe.halves(answers.noises))),
-        "effects": effects,
-    }
+    weights = [[list(part), [list(one) for one in some]] for part, some in recipe.taken_from(tables).weights.items()]
+    known = [_effect_json(part, one, None) for part, one in recipe.known(answers).items()]
+    return {"effects": known, "whole": whole, "units": UNITS, "weights": weights}
+
+
+def _effect_json(part: Axes, one: MeasuredEffect, noise: int | None) -> dict[str, Any]:
+    values = [] if one.values is None else one.values.ravel().tolist()
+    return {"axes": list(part), "times": one.times, "noise": noise, "values": values}
 
 
 # Recomputed -----------------------------------------------------------------------------------------------------------
@@ -98,7 +139,7 @@ class Verified:
 
     def __str__(self) -> str:
         if not self.tables:
-            return "the digest fits; the release has no agreeing tables, whose cells follow from measured integers"
+            return "the digest fits; the release has no tables whose cells follow from measured integers"
         return (
             f"the digest fits; {self.tables:,} tables with {self.cells:,} cells and their intervals follow from the "
             f"measured integers, and {self.sums:,} of their sums are exactly the public ones"
@@ -106,7 +147,7 @@ class Verified:
 
 
 def verify(release: Published) -> Verified:
-    """All cells and intervals of the agreeing tables are what follows from the measured integers of the document.
+    """All cells and intervals of tables that agree are what follows from the measured integers of the document.
 
     Everything that is used is in the document: nobody has to trust the program that wrote it, or to see its source.
 
@@ -135,14 +176,15 @@ def _verify_files(document: Mapping[str, Any], folder: Path | None) -> tuple[int
 
 
 def blocks_of(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The measured integers of every statistic of agreeing tables, in their order.
+    """The measured integers of every statistic whose tables agree, in their order; none in a document of 0.1.0.
 
     Raises:
         ArgumentError: there are others, or some are missing.
     """
     with refuse_made_up():
         blocks = list(document.get("measured", ()))
-        asked = [one["name"] for one in document["statistics"] if one["statistic"] in _WORDS]
+        agree = (one for one in document["statistics"] if "measured" in one or one["statistic"] == AgreeingAreas.word)
+        asked = [one["name"] for one in agree]
         if [block["statistic"] for block in blocks] != asked:
             raise KeyError
     return blocks
@@ -155,17 +197,15 @@ def _verify(block: Mapping[str, Any], document: Mapping[str, Any]) -> tuple[int,
     if "levels" in block:
         return verify_areas(block, own, document["noise"])
     with refuse_made_up():
-        effects, measured, fills = read_block(block, document["noise"])
-        tables, level = [tuple(table) for table in block["tables"]], exact(block["level"], "level")
-        values = cells_of(effects, tables, measured, fills)
-        halves = halves_of(effects, tables, measured, fills, level)
-        decimals = block.get("decimals", [None] * len(tables))  # older documents have doubles
+        read = read_tables(block, document["noise"])
+        agreed = read.agreed(exact(block["level"], "level"))
+        each = zip(read.tables, own, agreed.cells, agreed.halves, block["decimals"], strict=True)
         found = [
             _recompute([block["axes"][axis] for axis in table], frame, one, half, places)
-            for table, frame, one, half, places in zip(tables, own, values, halves, decimals, strict=True)
+            for table, frame, one, half, places in each
         ]
-    sums = sum(_check(frame, *one) for frame, one in zip(own, found, strict=True))
-    return len(tables), sum(len(frame["columns"][0]["values"]) for frame in own), sums
+    sums = sum(_check((read.closed, agreed.left), frame, *one) for frame, one in zip(own, found, strict=True))
+    return len(read.tables), sum(len(frame["columns"][0]["values"]) for frame in own), sums
 
 
 def frames_of(block: Mapping[str, Any], document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -177,21 +217,6 @@ def frames_of(block: Mapping[str, Any], document: Mapping[str, Any]) -> list[Map
             return list(document["frames"][start : start + many])
         start += many
     raise KeyError
-
-
-def read_block(
-    block: Mapping[str, Any], noise: Sequence[Mapping[str, str]]
-) -> tuple[Effects, dict[Axes, MeasuredEffect], Fills]:
-    """The effects of agreeing tables with their measured integers and noise, and the axes whose nulls are filled."""
-    fills = {place: tuple(axis["chances"]) for place, axis in enumerate(block["axes"]) if "chances" in axis}
-    sizes = tuple(len(axis["alive"]) + (place in fills) for place, axis in enumerate(block["axes"]))
-    measured = {}
-    for one in block["effects"]:
-        part = tuple(one["axes"])
-        values: Integers = np.array(one["values"], dtype=np.object_).reshape([sizes[axis] for axis in part])
-        law = None if one["noise"] is None else law_of(noise[one["noise"]])
-        measured[part] = MeasuredEffect(values, one["times"], law)
-    return Effects(sizes, tuple(measured)), measured, fills
 
 
 def _recompute(
@@ -213,22 +238,36 @@ def _recompute(
     return found, every.ravel()[places], cells[1]
 
 
-def _check(frame: Mapping[str, Any], found: Mapping[str, list[float]], values: Integers, denominator: int) -> int:
+def _check(
+    kind: tuple[bool, float],
+    frame: Mapping[str, Any],
+    found: Mapping[str, list[float]],
+    values: Integers,
+    denominator: int,
+) -> int:
     """Compares a frame with its recomputed cells, and its public sums as fractions; how many of these there are.
 
     Raises:
         ArgumentError: they differ.
     """
-    check_columns(frame, found)
+    closed, left = kind
+    if closed:
+        check_columns(frame, found)
+    else:
+        check_columns(frame, {"count": found["count"]})
+        check_ends(frame, found)
     # Totals of some groups alone are no effects, and the document says that the counts do not match them.
     sums = () if frame.get("totals") == APART["totals"] else frame.get("known_sums", ())
-    return sum(_check_sum(frame, one, values, denominator) for one in sums)
+    return sum(_check_sum(frame, one, (values, denominator), left) for one in sums)
 
 
-def _check_sum(frame: Mapping[str, Any], one: Mapping[str, Any], values: Integers, denominator: int) -> int:
+def _check_sum(frame: Mapping[str, Any], one: Mapping[str, Any], cells: tuple[Integers, int], left: float) -> int:
+    """Sums are the public ones as fractions; where cells were moved to meet some, but for what is left in each cell."""
+    values, denominator = cells
     labels = np.zeros(len(values), np.int64) if one["labels"] is None else np.array(one["labels"], np.int64)
     sums: Integers = np.zeros(len(one["totals"]), dtype=np.object_)
     np.add.at(sums, labels[labels >= 0], values[labels >= 0])
-    if (sums != np.array(one["totals"], dtype=np.object_) * denominator).any():
+    apart = np.abs(sums - np.array(one["totals"], dtype=np.object_) * denominator)
+    if (apart > Fraction(left) * len(values) * denominator).any():
         raise ArgumentError(f"release: sums of '{frame['name']}' are not the public ones")
     return len(sums)

@@ -13,12 +13,16 @@ from discreet.exact.numbers import exact
 from discreet.noise.single.laws import DiscreteLaplace, Law, RoundedGaussian
 from discreet.quotes.quote import Quote
 
-__all__ = ["Published", "axis_json", "check_columns", "law_of", "places_of", "refuse_made_up"]
+__all__ = ["Published", "axis_json", "check_columns", "check_ends", "law_of", "places_of", "refuse_made_up"]
 
 _LAWS: Mapping[str, tuple[str, type[RoundedGaussian] | type[DiscreteLaplace]]] = {
     "rounded Gaussian": ("variance", RoundedGaussian),
     "discrete Laplace": ("scale", DiscreteLaplace),
 }
+
+
+_NEAR = 2e-3
+"""Of a half-width: a last digit may be one more where a half-width is not the same number to all digits."""
 
 
 class Published(Protocol):
@@ -76,4 +80,18 @@ def check_columns(frame: Mapping[str, Any], found: Mapping[str, list[float]]) ->
     columns = {one["name"]: one["values"] for one in frame["columns"]}
     for name, numbers in found.items():
         if numbers != columns.get(name):
+            raise ArgumentError(f"release: '{name}' of '{frame['name']}' does not follow from the measured integers")
+
+
+def check_ends(frame: Mapping[str, Any], found: Mapping[str, list[float]]) -> None:
+    """Checks that the ends of intervals in a frame are those that were recomputed, but for the last digits of doubles.
+
+    Raises:
+        ArgumentError: they differ.
+    """
+    columns = {one["name"]: one["values"] for one in frame["columns"]}
+    for name in ("count_low", "count_high"):
+        widths = (abs(end - value) for end, value in zip(found[name], found["count"], strict=True))
+        pairs = zip(columns.get(name, ()), found[name], widths, strict=True)
+        if any(abs(end - other) > _NEAR * width for end, other, width in pairs):
             raise ArgumentError(f"release: '{name}' of '{frame['name']}' does not follow from the measured integers")

@@ -46,8 +46,7 @@ def list_sums(sums: PublicSums, labels: Sequence[LabelColumn], plan: Plan, own: 
 
 
 def _frame_columns(frame: Frame) -> list[dict[str, Any]]:
-    agreed = [] if frame.consistent is None else [(f"{frame.counts.name}_consistent", frame.consistent)]
-    return columns_json(frame.labels, all_rows(frame.labels), [*frame.counts.numbers(), *agreed])
+    return columns_json(frame.labels, all_rows(frame.labels), frame.counts.numbers())
 
 
 def columns_json(labels: Sequence[LabelColumn], rows: slice, numbers: Numbers) -> list[dict[str, Any]]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from discreet.domain.neighbours import is_of_persons
 from discreet.errors import ArgumentError, printed
 from discreet.releases.document import Release
+from discreet.releases.seen import Seen, printed_cells, tables_seen
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from discreet.totals.laminar import Fact
 
 __all__ = ["consistent", "view_deviations"]
-
-_AGREEING = ("agreeing_tables", "agreeing_areas")
 
 _PARTS = 2**30
 """Shares of an unknown number of rows are whole multiples of 1 over this number."""
@@ -42,10 +41,10 @@ def consistent(release: Release, statistic: str | None = None) -> pl.DataFrame:
       squares, whose sums are the exact totals and the public number of rows, or at most these, and lie in the published
       ranges (rounded and suppressed totals, classes of size, lower bounds);
     * shares: `share_consistent`, which add up to 1; if the release has counts of rows, the shares of the consistent counts;
-    * one of several tables of `tables` or `agreeing_tables`: `count_whole`, non-negative integers near `count_consistent`,
-      the least-squares estimate in which the tables agree, or near the counts, which agree. The integers also agree in the
-      number of rows of every group that two tables share, and of combinations of groups if such integers are found;
-    * one of the tables of `agreeing_areas`: `count_whole`, non-negative integers of which all areas add up.
+    * one of several tables of `tables`: `count_consistent`, non-negative integers near the counts. They agree in the number
+      of rows of every group that two tables share, and of combinations of groups if such integers are found. A document of
+      0.1.0 has its least-squares counts under this name; there the integers are `count_whole`;
+    * one of the tables of `agreeing_areas`: `count_consistent`, non-negative integers of which all areas add up.
 
     Args:
         release: with at least one count, share, histogram or table of counts.
@@ -87,12 +86,8 @@ def consistent(release: Release, statistic: str | None = None) -> pl.DataFrame:
         values: NDArray[Any] = _shares(document, view, list(found.values()))
     elif view.line["statistic"] == "agreeing_areas":
         values = _whole_in_areas(document, view, list(found.values()))
-    elif view.tables > 1:
-        tables = [other for other in found.values() if other.line is view.line]
-        groups = [group["column"] for table in view.line["tables"] for group in table]
-        values = _integer_counts(view) if _has_dropped(document, groups) else _reconcile(tables)[view.name]
     else:
-        values = _integer_counts(view)
+        values = _whole_in_tables(document, view, list(found.values()))
     return _frame_with(release, view, values)
 
 
@@ -116,16 +111,11 @@ class _View:
     column: str
 
     @property
-    def agrees(self) -> bool:
-        """True if the numbers of several tables were made to agree."""
-        columns = [one["name"] for one in self.source["columns"]]
-        return self.line["statistic"] in _AGREEING or "count_consistent" in columns
-
-    @property
-    def numbers(self) -> NDArray[Any]:
-        """The numbers that a view starts from: the least-squares estimate where there is one, else what was published."""
-        columns = {one["name"]: one["values"] for one in self.source["columns"]}
-        return np.array(columns.get("count_consistent", columns[self.column]) if self.tables else columns[self.column])
+    def cells(self) -> Seen:
+        """The printed cells: the least-squares estimate where a document of 0.1.0 has it, else what was published."""
+        names = [one["name"] for one in self.source["columns"]]
+        column = "count_consistent" if self.tables and "count_consistent" in names else self.column
+        return printed_cells(self.source, column, len(self.line["tables"][self.place]) if "tables" in self.line else 0)
 
 
 def _views(document: Mapping[str, Any]) -> Iterator[_View]:
@@ -136,7 +126,7 @@ def _views(document: Mapping[str, Any]) -> Iterator[_View]:
             yield _View(line["name"], line, 0, 0, document, line["name"])
         elif line["statistic"] == "counted_in_full":
             next(frames, None)  # no view is about it
-        elif line["statistic"] in {"histogram", "tables", *_AGREEING}:
+        elif line["statistic"] in {"histogram", "tables", "agreeing_areas"}:
             tables = len(line.get("tables", (None,)))
             for place, frame in zip(range(tables), frames, strict=False):
                 yield _View(frame["name"], line, place, tables, frame, "count")
@@ -160,7 +150,7 @@ def _frame_with(release: Release, view: _View, values: NDArray[Any]) -> pl.DataF
     labels = len(release.document["plan"]["group_by"]) if not view.tables else frame.columns.index("count")
     agreeing = ["count_consistent"] if view.tables and "count_consistent" in frame.columns else []
     shown = frame.select(*frame.columns[:labels], view.column, *agreeing)
-    name = "count_whole" if agreeing or view.line["statistic"] in _AGREEING else f"{view.column}_consistent"
+    name = "count_whole" if agreeing else f"{view.column}_consistent"
     while name in shown.columns:
         name += "_view"
     return shown.with_columns(pl.Series(name, values.tolist(), dtype=pl.Float64 if values.dtype.kind == "f" else pl.Int64))
@@ -203,40 +193,46 @@ def view_deviations(release: Release) -> pl.DataFrame:
     return found.frame()
 
 
-def _integer_counts(view: _View, agreeing: Sequence[Constraint] = ()) -> NDArray[np.int64]:
+def _whole_in_tables(document: Mapping[str, Any], view: _View, views: Sequence[_View]) -> NDArray[np.int64]:
+    """The whole numbers of a count, or of one of several tables, which are found for all of these together."""
+    if "measured" in view.line:
+        tables = [other for other in views if other.line is view.line]
+        block = next(one for one in document["measured"] if one["statistic"] == view.line["name"])
+        seen = tables_seen(block, document["noise"], [other.source for other in tables])
+    elif view.tables > 1 and _agrees(document, view):
+        seen = [other.cells for other in views if other.line is view.line]
+    else:
+        return _integer_counts(view.cells, all_rows=view.tables > 0 or _counts_rows(view))
+    own = seen[view.place]
+    return _reconcile(view.line["tables"], seen)[view.place][own.shown]
+
+
+def _agrees(document: Mapping[str, Any], view: _View) -> bool:
+    """True if the numbers of several tables of a document of 0.1.0 were made to agree, and all of them are printed."""
+    groups = [group["column"] for table in view.line["tables"] for group in table]
+    return any(one["name"] == "count_consistent" for one in view.source["columns"]) and not _has_dropped(document, groups)
+
+
+def _integer_counts(seen: Seen, agreeing: Sequence[Constraint] = (), *, all_rows: bool = True) -> NDArray[np.int64]:
     """Non-negative integers with the public sums, which lie in the published ranges.
 
     A count of rows that are not null has at most the counts of all rows.
     """
     from discreet.releases.consistent import consistent_within
 
-    noisy = _integers(view.numbers)
-    exact, most = (_sums(view.source, key, len(noisy)) for key in ("known_sums", "known_most"))
-    all_rows = view.tables > 0 or _counts_rows(view)
+    noisy, exact, most = _integers(seen.numbers), list(seen.exact), list(seen.most)
     if not all_rows:
         exact, most = [], [*exact, *most]
     values = consistent_within(noisy, [*exact, *agreeing], most)
-    if not view.source.get("known_ranges"):
+    if not seen.ranges:
         return values
     from discreet.releases.within_ranges import fit_ranges, lies_within
+    from discreet.totals.laminar import Fact
 
-    ranges = _ranges(view.source, all_rows=all_rows)
+    ranges = [Fact(labels, least if all_rows else least * 0, ends, ranged=True) for labels, least, ends in seen.ranges]
     if lies_within(values, ranges):
         return values
     return fit_ranges(noisy, values, [*_facts([*exact, *agreeing], most), *ranges])
-
-
-def _ranges(source: Mapping[str, Any], *, all_rows: bool) -> list[Fact]:
-    """The published ranges of the document; of some of the rows there may be fewer."""
-    from discreet.totals.laminar import Fact
-    from discreet.totals.rules import NO_LIMIT
-
-    found = []
-    for one in source["known_ranges"]:
-        least = np.array(one["least"], np.int64)
-        most = np.array([NO_LIMIT if end is None else end for end in one["most"]], np.int64)
-        found.append(Fact(np.array(one["labels"], np.int64), least if all_rows else least * 0, most, ranged=True))
-    return found
 
 
 def _facts(exact: Sequence[Constraint], most: Sequence[Constraint]) -> list[Fact]:
@@ -256,30 +252,22 @@ def _integers(numbers: NDArray[Any]) -> NDArray[np.int64]:
     return whole
 
 
-def _sums(source: Mapping[str, Any], key: str, cells: int) -> list[Constraint]:
-    """The sums of the document; without labels a sum is the sum of all cells."""
-    sums = []
-    for one in source.get(key, []):
-        labels = np.zeros(cells, np.int64) if one["labels"] is None else np.array(one["labels"], np.int64)
-        sums.append((labels, np.array(one["totals"], np.int64)))
-    return sums
-
-
 def _shares(document: Mapping[str, Any], view: _View, views: Sequence[_View]) -> NDArray[np.float64]:
     """Non-negative shares that add up to 1: whole numbers of rows over all of them, or over many parts of one."""
     from discreet.releases.consistent import consistent_counts
 
     counts = next(filter(_counts_rows, views), None)
     if counts is not None:
-        rows = _integer_counts(counts)
+        rows = _integer_counts(counts.cells)
         if rows.any():
             return np.asarray(rows / rows.sum())
-    cells = len(view.numbers)
+    seen = view.cells
+    cells = len(seen.numbers)
     every = next((one["totals"][0] for one in document.get("known_sums", []) if one["labels"] is None), None)
     if every is None:
-        parts = consistent_counts(_integers(view.numbers * _PARTS), [(np.zeros(cells, np.int64), np.array([_PARTS]))]).values
+        parts = consistent_counts(_integers(seen.numbers * _PARTS), [(np.zeros(cells, np.int64), np.array([_PARTS]))]).values
         return np.asarray(parts / _PARTS)
-    found = consistent_counts(_integers(view.numbers * every), _sums(document, "known_sums", cells)).values
+    found = consistent_counts(_integers(seen.numbers * every), seen.exact).values
     return np.asarray(found / every)
 
 
@@ -302,28 +290,26 @@ def _null_counts(steps: Sequence[Mapping[str, Any]], column: str) -> bool:
     return nullable
 
 
-def _reconcile(views: Sequence[_View]) -> dict[str, NDArray[np.int64]]:
+def _reconcile(groups: Sequence[Sequence[Any]], seen: Sequence[Seen]) -> list[NDArray[np.int64]]:
     """The tables of a statistic as integers, the smallest first: each has the sums of the previous tables on their overlap.
 
     The overlaps of several groups may contradict each other, and then no such integers exist: the table has only the sums of
-    every single group. Tables that were not made to agree, because rows may be in some and not in others, are independent.
+    every single group.
     """
-    found: dict[str, NDArray[np.int64]] = {}
-    done: list[_View] = []
-    for view in sorted(views, key=lambda one: len(one.numbers)):
+    found: dict[int, NDArray[np.int64]] = {}
+    for place in sorted(range(len(seen)), key=lambda one: len(seen[one].numbers)):
         together: list[Constraint] = []
         single: list[Constraint] = []
-        if view.agrees:
-            for other in done:
-                shared = _find_shared(view, other)
-                together.append(_margin(view, other, found[other.name], shared))
-                single += [_margin(view, other, found[other.name], [group]) for group in shared]
-        found[view.name] = _first_integer_counts(view, [together, single, []])
-        done.append(view)
-    return found
+        for other, counts in found.items():
+            shared = [group for group in groups[place] if group in groups[other]]
+            both = (groups[place], seen[place]), (groups[other], seen[other])
+            together.append(_margin(*both, counts, shared))
+            single += [_margin(*both, counts, [group]) for group in shared]
+        found[place] = _first_integer_counts(seen[place], [together, single, []])
+    return [found[place] for place in range(len(seen))]
 
 
-def _first_integer_counts(view: _View, agreeing: Sequence[Sequence[Constraint]]) -> NDArray[np.int64]:
+def _first_integer_counts(seen: Seen, agreeing: Sequence[Sequence[Constraint]]) -> NDArray[np.int64]:
     """The view with the first of several sets of further sums for which it is found.
 
     Raises:
@@ -331,30 +317,30 @@ def _first_integer_counts(view: _View, agreeing: Sequence[Sequence[Constraint]])
     """
     for further in agreeing[:-1]:
         with suppress(ArgumentError):
-            return _integer_counts(view, further)
-    return _integer_counts(view, agreeing[-1])
+            return _integer_counts(seen, further)
+    return _integer_counts(seen, agreeing[-1])
 
 
-def _find_shared(view: _View, other: _View) -> list[Any]:
-    """The groups that two tables have in common."""
-    theirs = other.line["tables"][other.place]
-    return [group for group in view.line["tables"][view.place] if group in theirs]
+_Grouped = tuple[Sequence[Any], Seen]
 
 
-def _margin(view: _View, other: _View, counts: NDArray[np.int64], shared: Sequence[Any]) -> Constraint:
+def _margin(view: _Grouped, other: _Grouped, counts: NDArray[np.int64], shared: Sequence[Any]) -> Constraint:
     """The sums of another table over some groups that both have, as sums over the cells of a view."""
-    labels, places = (_labels(one.line["tables"][one.place], shared, one) for one in (view, other))
-    sums = np.zeros(int(labels.max(initial=0)) + 1, np.int64)
+    sizes = [1 + max(int(_level(one, group).max(initial=0)) for one in (view, other)) for group in shared]
+    labels, places = (_labels(one, shared, sizes) for one in (view, other))
+    sums = np.zeros(max(int(one.max(initial=0)) for one in (labels, places)) + 1, np.int64)
     np.add.at(sums, places, counts)
     return labels, sums
 
 
-def _labels(groups: Sequence[Any], shared: Sequence[Any], view: _View) -> NDArray[np.int64]:
+def _level(one: _Grouped, group: Any) -> NDArray[np.int64]:
+    groups, seen = one
+    return seen.levels[list(groups).index(group)]
+
+
+def _labels(one: _Grouped, shared: Sequence[Any], sizes: Sequence[int]) -> NDArray[np.int64]:
     """For each cell of a table the number of its cell in the margin of the shared groups."""
-    columns = [one["values"] for one in view.source["columns"][: len(groups)]]
-    labels = np.zeros(len(columns[0]), np.int64)
-    for group in shared:
-        values = columns[groups.index(group)]
-        number = {value: position for position, value in enumerate(dict.fromkeys(values))}
-        labels = labels * len(number) + np.array([number[value] for value in values])
+    labels = np.zeros(len(one[1].numbers), np.int64)
+    for group, size in zip(shared, sizes, strict=True):
+        labels = labels * size + _level(one, group)
     return labels

@@ -23,7 +23,7 @@ def write_whole(release: Release, to: str | Path) -> pl.DataFrame:
 
     They are not negative and add up: each area to the one that it lies in, each table to those whose columns are among its
     own, everything to the exact totals. A biased view, as `consistent` makes it of smaller releases, and without intervals.
-    The files `whole-K-00000.parquet`, … have the labels and the numbers, `count_whole`, of the frame number K of the
+    The files `whole-K-00000.parquet`, … have the labels and the numbers, `count_consistent`, of the frame number K of the
     document, area by area.
 
     Args:

@@ -2,7 +2,7 @@
 
 * `agreeing_areas`: The numbers of rows in the areas of every level of a tree, in tables that add up from level to level
 * `area_recipe`: How the tables of all levels of a tree are measured and put together
-* `agreeing_tables`: The numbers of rows in several tables that agree, from noisy effects, each cell with its own interval
+* `agreed_cells`: What recipes of tables that agree have in common: public effects, cells as they are printed, and words
 * `base`: The base of every statistic: a kind of question with its words, checks and queries, and the recipe of its
   estimate
 * `coefficients`: From the noisy moments of features to the coefficients of a regression, in the units of their columns
@@ -18,15 +18,19 @@
 * `filled`: Tables with null groups whose rows a public law spreads over the other groups
 * `fits`: How well a regression fits: R² and the F statistic
 * `noise_matrices`: Bounds of the norm of a matrix of noises
+* `implied_cells`: Cells of tables that follow from other public cells and sums
 * `in_full`: How many persons are counted in full: the number of those whom no bound of the request cuts, and of the others
 * `joint_means`: The means of several columns and their count, from one vector of sums
 * `correlations`: The correlations of all pairs of several columns, from one vector of sums
-* `count_tables`: The numbers of rows in several tables, margins of one: frames of their own, which agree where they
-  overlap
+* `condition_systems`: The equations behind conditions on tables that agree, in doubles, and what they take off variances
+* `conditioned_cells`: The cells of tables that meet public sums, each with the half-width of what noise it still has
+* `conditions`: Public sums of cells as conditions on tables that agree: estimates are moved to meet them, and still agree
+* `count_tables`: The numbers of rows in several tables, margins of one: frames of their own, which agree
 * `counted`: The numbers of rows behind an estimate: public because n or the totals are, or a query with noise
 * `counts`: The number of rows, or of rows whose column is not null
 * `designs`: Sampling designs: how the error of the draw follows from the weighted file, and in which words that is said
 * `dispersion`: The variance as one number with noise of its own, where the number of rows is public
+* `effect_tables`: Tables of counts that agree, from noisy effects: unbiased counts, each cell with its own interval
 * `effects`: Tables that are put together from the noisy answers of their effects
 * `estimate`: Values with their intervals, and the range of a quotient over a box: what several statistics are made of
 * `covariance`: The covariance of two columns, over the rows in which both are known: never NaN and always within what is
@@ -37,12 +41,12 @@
 * `joint_variance`: The variance with an interval from the joint law of its noises
 * `levels`: The levels of a tree of areas, from the columns of a schema: which there are, and which lie in which
 * `linear_sets`: Confidence sets for the solution of linear equations whose matrix and right side have noise
-* `margins`: Noisy margins of one table made to agree: the generalised least-squares estimate, in closed form
 * `matrices`: Matrices of several columns of numbers: the covariances of all pairs with their ranges
 * `means`: The mean of a column within its bounds: origin + unit · total / count
 * `moments`: Sums of products of columns, measured as one vector: what regressions rest on
 * `originals`: Sums of a column in a request for originals: in parts, so that the prepared and the recorded sum share what
   they can
+* `own_counts`: Tables of counts that are measured each by itself: the bins of a histogram, or one table
 * `outer`: The groups of a request where some rows have no label: the cells that such a row may belong to
 * `other_words`: The words that other programs have for a statistic, each with the nearest way to say it here
 * `person_counting`: What one person counts for in a request, and the totals over persons that recipes are made of
@@ -75,6 +79,7 @@
 * `shares`: The number of rows of the group over the number of rows of all groups
 * `sums`: The sum of a column
 * `survey_weights`: Survey weights: a column that says for how many persons of a population a row stands
+* `table_axes`: The one domain that all tables of a statistic are margins of: its axes, their levels, its effects
 * `tilted_means`: The mean of a column with the tilted interval: the form that requests with `original` have
 * `tilts`: The interval of a quotient of a noisy sum and a noisy count, from one statement about the noise of both
 * `totals`: The integer query behind a sum: where its values are taken from, and what a step of it is worth
@@ -90,6 +95,10 @@
 * `ways`: All tables of so many of some columns
 * `weighted_shares`: The weighted share of each group: the sum of its weights over the sum of the weights of all groups
 * `weighted_sums`: The weighted sum of a column: the total that a sample estimates for its population
+* `whole_effects`: The effects of tables that were measured whole: each is told by every table that contains it
+* `whole_shares`: How tables that are measured whole divide what is spent on them
+* `whole_tables`: Tables of counts that are measured whole, each by itself, and made to agree by least squares
+* `whole_widths`: Half-widths of tables that are measured whole and meet public sums of cells
 * `widest`: Bounds of the half-width of an interval in a group of a given number of rows, whatever these rows are
 """
 
@@ -101,7 +110,6 @@ from discreet.exact.on_demand import on_demand
 
 if TYPE_CHECKING:
     from discreet.statistics.agreeing_areas import AgreeingAreas, agreeing_areas
-    from discreet.statistics.agreeing_tables import AgreeingTables, agreeing_tables
     from discreet.statistics.base import Kind, Statistic, outputs, statistic_json
     from discreet.statistics.correlation import Correlation, correlation
     from discreet.statistics.count_tables import Tables, tables
@@ -126,7 +134,6 @@ if TYPE_CHECKING:
 __all__ = [
     "STATISTICS",
     "AgreeingAreas",
-    "AgreeingTables",
     "Correlation",
     "Count",
     "Covariance",
@@ -150,7 +157,6 @@ __all__ = [
     "WeightedShare",
     "WeightedSum",
     "agreeing_areas",
-    "agreeing_tables",
     "correlation",
     "count",
     "counted_in_full",
@@ -180,7 +186,6 @@ if not TYPE_CHECKING:
         __name__,
         {
             "agreeing_areas": ("AgreeingAreas", "agreeing_areas"),
-            "agreeing_tables": ("AgreeingTables", "agreeing_tables"),
             "base": ("Kind", "Statistic", "outputs", "statistic_json"),
             "correlation": ("Correlation", "correlation"),
             "count_tables": ("Tables", "tables"),

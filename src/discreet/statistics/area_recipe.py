@@ -79,7 +79,7 @@ def recipe_of(
         _check_last(given, known, effects, axes, len(named))
         parts = {key: query for key, query in parts.items() if key in given or key in known}
     columns = tuple(group.column for group in axes)
-    totals = tuple(_told_apart(listed, named, columns, asked) for listed in asked.totals)
+    totals = tuple(_told_apart(listed.columns, named, columns, asked) for listed in asked.totals)
     return AreasRecipe(levels, axes, tuple(sizes[one] for one in axes), alive, wanted, given, parts, known, totals)
 
 
@@ -223,7 +223,7 @@ class AreasRecipe:
         numbers = [np.zeros(sizes) for _ in range(3)]
         for whole, one in zip(numbers, ends, strict=True):
             whole[np.ix_(*axes)] = one.reshape(tuple(map(len, axes)))
-        return CountTable(self.groups_of(table), Estimate(*(one.ravel() for one in numbers)), None, self.words_of(table))
+        return CountTable(self.groups_of(table), Estimate(*(one.ravel() for one in numbers)), self.words_of(table))
 
     def words_of(self, table: AreaTable) -> Mapping[str, str]:
         """What is said of a table beside exact totals: it has them where all its effects of their columns are public."""

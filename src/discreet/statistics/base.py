@@ -7,12 +7,16 @@ values with intervals.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Protocol
 
-from discreet.cube.queries import NonNullCount, Query, RowCount
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.cube.queries import NonNullCount, Query, RowCount, TableCounts
+from discreet.cube.weights import Weighting
 from discreet.domain.groups import Bins, Group
 from discreet.domain.steps import TableFacts
 from discreet.errors import ArgumentError, printed
@@ -33,6 +37,7 @@ __all__ = [
     "Keys",
     "Kind",
     "Need",
+    "PublicSum",
     "Reads",
     "Room",
     "Shape",
@@ -127,7 +132,8 @@ class Keys:
 class Need:
     """The demands of a statistic, or of one of its tables, on its columns: all codes, groups of codes, sums, or nulls.
 
-    "filled" are groups of codes of which nulls may be counted as such, because their law is applied to the noisy counts.
+    "filled" are groups of codes in which every row has one: bins are completed, and nulls may be counted as such, because
+    their law is applied to the noisy counts.
     """
 
     how: Literal["codes", "groups", "sums", "nulls", "filled"]
@@ -330,6 +336,36 @@ class Filling:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class PublicSum:
+    """A sum of cells of a table that is public.
+
+    Args:
+        cells: int64, the positions of the cells.
+        factors: int64, of each of them; None where all are 1.
+        total: the sum.
+        listed: the columns of the list of totals that it is from; None of anything else.
+    """
+
+    cells: NDArray[np.int64]
+    factors: NDArray[np.int64] | None
+    total: int
+    listed: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTotals:
+    """A list of exact totals that is published alongside.
+
+    Args:
+        columns: its columns.
+        some: of how many groups it is; None for all of them.
+    """
+
+    columns: frozenset[str]
+    some: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Asked:
     """The facts of a request that a recipe needs, all of them public.
 
@@ -338,8 +374,12 @@ class Asked:
         statistics: all statistics of the request, in their order.
         every: the number of rows of all cells together, None where it is private or not every row counts.
         known: the answer of a query that counts rows, where it is public; else None.
+        held: the positions of the cells of a table that can have rows, as far as conditions and exact totals say; None where
+            they say nothing.
+        sums: the sums of cells of a table that are public, but for those that lists of all groups say.
+        weighting: the norm by which noise costs: of squares for Gaussian noise, else of sums.
         originals: what is asked of the table as recorded; None where nothing is.
-        totals: the columns of each table of exact totals that is published alongside.
+        totals: the lists of exact totals that are published alongside.
         filled: the imputed columns that are counted with their nulls, where a statistic allows it.
     """
 
@@ -347,8 +387,11 @@ class Asked:
     statistics: tuple[Statistic, ...]
     every: int | None
     known: Callable[[Query], Counted | None]
+    held: Callable[[TableCounts], Collection[int] | None]
+    sums: Callable[[TableCounts], Sequence[PublicSum]]
+    weighting: Weighting
     originals: Originals | None
-    totals: tuple[frozenset[str], ...]
+    totals: tuple[ListedTotals, ...]
     filled: Mapping[str, Filling]
 
     def twin(self, column: str | None) -> Twin | None:

@@ -1,4 +1,4 @@
-"""The numbers of rows in several tables, margins of one: frames of their own, which agree where they overlap."""
+"""The numbers of rows in several tables, margins of one: frames of their own, which agree."""
 
 from __future__ import annotations
 
@@ -8,15 +8,10 @@ from fractions import Fraction
 from math import prod
 from typing import Any, ClassVar, NoReturn
 
-import numpy as np
-from numpy.typing import NDArray
-
-from discreet.cube.cells import Integers
-from discreet.cube.queries import Query, TableCounts
-from discreet.domain.groups import BinGroup, Bins, CategoryGroup, Group, group_labels, is_complete
+from discreet.domain.groups import BinGroup, Bins, CategoryGroup, Group, group_labels
 from discreet.domain.steps import TableFacts
 from discreet.errors import InternalError, PlanError
-from discreet.exact.numbers import Amount
+from discreet.exact.numbers import Amount, exact, text
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import (
     UNBIASED,
@@ -31,54 +26,66 @@ from discreet.statistics.base import (
     Statistic,
     groupings_of,
 )
-from discreet.statistics.common import NoColumn, check_weight, title
-from discreet.statistics.counted import count_of
-from discreet.statistics.counts import count_estimate
-from discreet.statistics.estimate import Estimate
-from discreet.statistics.margins import Margin, reconcile
+from discreet.statistics.common import FilledGroups, check_weight, title
+from discreet.statistics.effect_tables import effects_recipe
+from discreet.statistics.own_counts import own_counts
 from discreet.statistics.possible import Possible, count_value
-from discreet.statistics.recipe import (
-    Answers,
-    Counted,
-    CountTable,
-    GroupSize,
-    Noises,
-    Noisy,
-    Statements,
-    noise_statements,
-)
+from discreet.statistics.recipe import Recipe
+from discreet.statistics.table_axes import domain_of
 from discreet.statistics.ways import written_groupings
+from discreet.statistics.whole_tables import whole_recipe
 
 __all__ = [
     "OwnTables",
     "Tables",
-    "TablesRecipe",
     "cells_of_tables",
-    "given_groupings",
     "group_facts",
     "refuse_grouped",
     "refuse_twice",
     "tables",
     "tables_apart",
-    "tables_recipe",
 ]
 
-_LEAST_VARIANCE = 1e-200
+_MOST_EACH = 10**9
 
 
-def tables(*groupings: Sequence[str | Bins], weight: Amount = 1) -> Statistic:
-    """The numbers of rows by each of the groupings: margins of one table, such as `tables(["a", "b"], ["a", "c"])`.
+def tables(
+    *groupings: Sequence[str | Bins],
+    weights: Sequence[Amount] | None = None,
+    errors: Sequence[Amount] | None = None,
+    weight: Amount = 1,
+) -> Statistic:
+    """The numbers of rows by each of the groupings, in tables that agree in everything that two of them say.
 
-    Every table is a frame of its own in the release, with the unbiased counts and, as `count_consistent`, the least-squares
-    estimate in which tables agree where they overlap. All of them are one release: a row counts once in every table.
+    Every table is a frame of its own. With Gaussian noise (ZCDP, GDP, ApproxDP) what is measured are the *effects*, the
+    interactions of each set of columns, each once for all tables, with shares that give the least sum of the variances of
+    all cells; under PureDP the tables themselves are measured, and least squares make them agree. Each cell gets the
+    unbiased estimate and an interval of its own; sums of cells that mean the same are equal in all tables, and equal to
+    exact totals that are published alongside. The estimates are no whole numbers; the measured integers are in the release
+    too.
+
+    `ways` makes all tables of two columns. Rows that bins leave out are counted and not printed.
+
+    Args:
+        groupings: the columns or bins of each table.
+        weights: how much the variances of each table count in the sum that is the least; 1 without.
+        errors: instead, the half-width that the intervals of each table should have. The spend is divided so that the
+            largest quotient of a half-width and its error is the least. This quotient is the error of the statistic: so
+            `quote(…, error={"tables": 1})` finds the least spend that meets all of them.
+        weight: the share of the spend relative to other statistics of the request.
 
     Raises:
-        PlanError: no grouping, an empty one, or one that is given twice.
+        PlanError: no grouping, an empty one, or one that is given twice; weights or errors that are not positive, or not one
+            for each table; both.
     """
-    return Statistic(Tables(given_groupings("tables", groupings)), None, "tables", check_weight(weight))
+    given = _given_groupings(groupings)
+    if weights is not None and errors is not None:
+        raise PlanError("tables(): give weights or errors for the tables, not both")
+    kind = Tables(given, _each("weights", weights, len(given)), _each("errors", errors, len(given)))
+    return Statistic(kind, None, "tables", check_weight(weight))
 
 
-def given_groupings(word: str, groupings: Sequence[Sequence[str | Bins]]) -> tuple[tuple[str | Bins, ...], ...]:
+def _given_groupings(groupings: Sequence[Sequence[str | Bins]]) -> tuple[tuple[str | Bins, ...], ...]:
     """The groupings as they were given, each a list of columns or bins.
 
     Raises:
@@ -86,8 +93,21 @@ def given_groupings(word: str, groupings: Sequence[Sequence[str | Bins]]) -> tup
     """
     asked = tuple(tuple(grouping) if isinstance(grouping, list | tuple) else () for grouping in groupings)
     if not asked or not all(asked) or not all(isinstance(by, str | Bins) for grouping in asked for by in grouping):
-        raise PlanError(f'{word}(): must name different lists of columns or bins, such as {word}(["a", "b"], ["a", "c"])')
+        raise PlanError('tables(): must name different lists of columns or bins, such as tables(["a", "b"], ["a", "c"])')
     return asked
+
+
+def _each(named: str, values: Sequence[Amount] | None, tables: int) -> tuple[Fraction, ...]:
+    """One positive number for each table; none where none are given."""
+    if values is None:
+        return ()
+    if not isinstance(values, list | tuple) or len(values) != tables:
+        raise PlanError(f"tables(): {named}: must be a list with one number for each of the {tables} tables")
+    found = tuple(exact(value, f"{named}[{place}]") for place, value in enumerate(values))
+    wrong = next((place for place, one in enumerate(found) if not 0 < one < _MOST_EACH or one * _MOST_EACH < 1), None)
+    if wrong is not None:
+        raise PlanError(f"tables(): {named}[{wrong}]={text(found[wrong])}: must be greater than 1e-9 and below 1e9")
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +118,7 @@ class OwnTables:
 
     def groupings(self, one: Statistic) -> tuple[tuple[Group, ...], ...]:
         found = []
-        for grouping in _tables_of(one):
+        for grouping in _kind_of(one).tables:
             groups = tuple(group for group in grouping if isinstance(group, CategoryGroup | BinGroup))
             if len(groups) < len(grouping):
                 raise InternalError(f"statistic '{one.name}' has groups that were not checked")
@@ -110,21 +130,23 @@ class OwnTables:
     ) -> Statistic:
         if grouped:
             refuse_grouped(one)
-        found = []
-        for grouping in _tables_of(one):
+        kind, found = _kind_of(one), []
+        for grouping in kind.tables:
             groups = tuple(map(check, grouping))
             refuse_twice(one, groups)
             found.append(groups)
         if len(set(found)) < len(found):
             raise PlanError(f"{one.kind.word}(): must name different lists of columns; one of them is given twice")
-        kind: Any = one.kind
-        return replace(one, kind=replace(kind, tables=tuple(found)))
+        return replace(one, kind=Tables(tuple(found), kind.weights, kind.errors))
 
     def outputs(self, one: Statistic) -> tuple[str, ...]:
         return ()
 
     def to_json(self, one: Statistic) -> dict[str, object]:
-        return {"tables": [[group_facts(group) for group in grouping] for grouping in _tables_of(one)]}
+        kind = _kind_of(one)
+        given = {"weights": list(map(text, kind.weights)), "errors": list(map(text, kind.errors))}
+        tables = [[group_facts(group) for group in grouping] for grouping in kind.tables]
+        return {"tables": tables, **{named: values for named, values in given.items() if values}}
 
     def places(self, one: Statistic, facts: TableFacts) -> int:
         return cells_of_tables(self.groupings(one), facts)
@@ -149,12 +171,10 @@ def cells_of_tables(groupings: Sequence[Sequence[Group]], facts: TableFacts) -> 
     return sum(prod(len(group_labels(group, facts)) for group in groups) for groups in groupings)
 
 
-def _tables_of(one: Statistic) -> tuple[tuple[str | Bins | Group, ...], ...]:
-    kind: Any = one.kind
-    found: tuple[tuple[str | Bins | Group, ...], ...] | None = getattr(kind, "tables", None)
-    if found is None:
+def _kind_of(one: Statistic) -> Tables:
+    if not isinstance(one.kind, Tables):
         raise InternalError(f"statistic '{one.name}' has no tables")
-    return found
+    return one.kind
 
 
 def group_facts(group: object) -> dict[str, object]:
@@ -166,19 +186,27 @@ def group_facts(group: object) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The numbers of rows in several tables, each a frame of its own; names and `Bins` until a table has checked them."""
+    """The numbers of rows in several tables, each a frame of its own, with weights or errors or neither.
+
+    Their groups are names and `Bins` until a table has checked them.
+    """
 
     tables: tuple[tuple[str | Bins | Group, ...], ...]
+    weights: tuple[Fraction, ...] = ()
+    errors: tuple[Fraction, ...] = ()
 
     word: ClassVar = "tables"
     noun: ClassVar = "Tables"
     keys: ClassVar = Keys(
-        written_groupings, {}, {}, lacks='needs lists of columns: write { tables = [["a", "b"], ["a", "c"]] }'
+        written_groupings,
+        {},
+        {"weights": lambda value: list(value.scalars()), "errors": lambda value: list(value.scalars())},
+        lacks='needs lists of columns: write { tables = [["a", "b"], ["a", "c"]] }',
     )
     view: ClassVar = UNBIASED
     possible: ClassVar[Possible] = staticmethod(count_value)
     counts: ClassVar = False
-    reads: ClassVar[Reads] = NoColumn()
+    reads: ClassVar[Reads] = FilledGroups()
     shape: ClassVar[Shape] = OwnTables()
     completed: ClassVar[tuple[Completed, ...]] = ()
     extended: ClassVar[tuple[Extended, ...]] = ()
@@ -192,137 +220,20 @@ class Tables:
         return title(part or Tables.noun, shown)
 
     def span(self, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
-        return tables_apart(free)
+        # In units of an effect: ‖E e_x‖₁ ≤ 2^d, and ‖E(e_x - e_y)‖² ≤ 2.
+        most = 1 << max(map(len, groupings_of(one)))
+        return free.of_moves((2 * most, 2), (2 * most, 2), (most, 1))
 
-    def recipe(self, one: Statistic, asked: Asked) -> TablesRecipe:
-        return tables_recipe(one, asked)
+    def recipe(self, one: Statistic, asked: Asked) -> Recipe:
+        domain = domain_of(groupings_of(one), asked)
+        weights = tuple(map(float, self.weights)) or (1.0,) * len(domain.tables)
+        if asked.weighting == "squares" and domain.has_few_effects:
+            return effects_recipe(domain, weights, self.errors, asked)
+        if len(domain.tables) == 1 and not domain.fills:
+            return own_counts(one, asked)  # its noise keeps exact totals, and its intervals are those of that noise
+        return whole_recipe(domain, weights, self.errors, asked)
 
 
 def tables_apart(free: Free) -> Sensitivity:
     """A row counts in one bin or cell of a further table, and may move to another one where it is."""
     return free.of_moves((2, 2), (2, 2), (1, 1))
-
-
-def tables_recipe(one: Statistic, asked: Asked) -> TablesRecipe:
-    """One table of counts for each of the statistic's groupings."""
-    groupings = groupings_of(one)
-    queries = [TableCounts(by, tuple(len(group_labels(group, asked.facts)) for group in by)) for by in groupings]
-    # Rows may be in some tables and not in others where a grouping leaves values out.
-    complete = all(is_complete(group, asked.facts) for by in groupings for group in by)
-    counted = tuple(count_of(asked, query) for query in queries)
-    return TablesRecipe(tuple(queries), counted, len(queries) > 1 and complete, asked.every)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TablesRecipe:
-    """Tables of noisy counts.
-
-    Args:
-        asked: the tables.
-        counted: the counts of each of them, public where exact totals determine them.
-        agree: whether they are made to agree as well.
-        every: the number of rows in each of them, where it is public.
-    """
-
-    whole: ClassVar = False
-    asked: tuple[TableCounts, ...]
-    counted: tuple[Counted, ...]
-    agree: bool
-    every: int | None
-
-    @property
-    def _noisy(self) -> tuple[Query, ...]:
-        return tuple(query for one in self.counted for query in one.queries)
-
-    @property
-    def queries(self) -> tuple[tuple[Query, Fraction], ...]:
-        return tuple((query, Fraction(1)) for query in self._noisy)
-
-    def error(self, noises: Noises, rows: int) -> float:
-        return float(max((noises.largest(query) for query in self._noisy), default=0))
-
-    def widest(self, noises: Noises, size: GroupSize) -> float:
-        return self.error(noises, size.rows)
-
-    def unit(self, rows: int) -> str:
-        return ""
-
-    def accuracy(self, noises: Noises) -> str:
-        return ""
-
-    def statements(self, noises: Noises) -> Statements:
-        # Each of several tables has its own intervals.
-        return Statements(noise_statements(noises, self._noisy).shared, 0, 1)
-
-    def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
-        return ()
-
-    def tables(self, answers: Answers) -> tuple[CountTable, ...]:
-        agreed = self._reconcile(answers) if self.agree else [None] * len(self.asked)
-        found = []
-        for query, counted, consistent in zip(self.asked, self.counted, agreed, strict=True):
-            counts = count_estimate(*_every_cell(query, counted, answers))
-            error = max((answers.noises.largest(one) for one in counted.queries), default=0)
-            found.append(CountTable(query.groups, counts, consistent, counted.told(answers.noises, error)))
-        return tuple(found)
-
-    def _reconcile(self, answers: Answers) -> list[Any]:
-        """The tables as the least-squares estimate makes them agree."""
-        axes = list(dict.fromkeys(group for query in self.asked for group in query.groups))
-        counts = [_every_cell(query, one, answers) for query, one in zip(self.asked, self.counted, strict=True)]
-        empty = [self._empty_cells(one, answers.noises, *found) for one, found in zip(self.counted, counts, strict=True)]
-        levels = self._levels(axes, empty)
-        margins = []
-        for query, counted, (values, half) in zip(self.asked, self.counted, counts, strict=True):
-            cells = np.ix_(*(levels[group] for group in query.groups))
-            # Next to no noise has a variance of 0 as a double, and exact totals have none.
-            variance = max((answers.noises.law(one).variance() for one in counted.queries), default=0.0)
-            table = np.asarray(values, dtype=np.float64).reshape(query.sizes)[cells]
-            known = self._known_cells(counted, answers.noises, half).reshape(query.sizes)[cells]
-            margins.append(Margin(tuple(map(axes.index, query.groups)), table, max(variance, _LEAST_VARIANCE), known))
-        found = []
-        for query, agreed in zip(self.asked, reconcile(margins, n=self.every), strict=True):
-            whole = np.zeros(query.sizes)
-            whole[np.ix_(*(levels[group] for group in query.groups))] = agreed
-            found.append(whole.ravel())
-        return found
-
-    @staticmethod
-    def _known_cells(counted: Counted, noises: Noises, half: Integers) -> NDArray[np.bool_]:
-        """The cells without noise of a table that has some with noise: 0, because no row can be there, or published."""
-        exact = np.asarray(half == 0, dtype=bool)
-        return exact if _says_exact(counted, noises) and not exact.all() else np.zeros(len(exact), dtype=bool)
-
-    @staticmethod
-    def _empty_cells(counted: Counted, noises: Noises, values: Integers, half: Integers) -> NDArray[np.bool_]:
-        """The cells of a table that are 0 without noise, because exact totals say so."""
-        told = _says_exact(counted, noises)
-        return np.asarray((values == 0) & (half == 0), dtype=bool) if told else np.zeros(len(values), dtype=bool)
-
-    def _levels(self, axes: Sequence[Group], empty: Sequence[NDArray[np.bool_]]) -> dict[Group, NDArray[np.intp]]:
-        """For each group the levels that can hold a row: the others are 0 in every table, and stay it."""
-        found = {}
-        for group in axes:
-            there: list[NDArray[np.bool_]] = []
-            for query, cells in zip(self.asked, empty, strict=True):
-                if group in query.groups:
-                    place = query.groups.index(group)
-                    others = tuple(axis for axis in range(len(query.sizes)) if axis != place)
-                    there.append(np.asarray(~cells.reshape(query.sizes).all(axis=others)))
-            alive = np.flatnonzero(np.any(there, axis=0))
-            found[group] = alive if len(alive) else np.arange(len(there[0]))
-        return found
-
-    def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
-        return {}
-
-
-def _says_exact(counted: Counted, noises: Noises) -> bool:
-    """True if a cell without noise is one that exact totals tell, and not one whose noise is hardly ever there."""
-    return all(noises.law(query).keeps_totals or noises.law(query).held is not None for query in counted.queries)
-
-
-def _every_cell(query: TableCounts, counted: Counted, answers: Answers) -> Noisy:
-    """The counts of all cells of a table, for every cell of the request, with the half-widths of their noise."""
-    cells = answers.noises.cells * prod(query.sizes)
-    return counted.counts(Answers(answers.noises, answers.values, slice(0, cells)))

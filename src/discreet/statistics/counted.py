@@ -117,6 +117,11 @@ class PublicCells:
     rows: None = None
     queries: tuple[Query, ...] = ()
 
+    @property
+    def published(self) -> bool:
+        """True once the totals are known."""
+        return self.structure.counts() is not None
+
     def values(self) -> Codes:
         """The counts of all cells.
 

@@ -8,16 +8,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain, combinations, product
+from itertools import chain, combinations
 from math import prod
+from typing import Any, Protocol
 
 from discreet.cube.cells import Integers
 from discreet.mechanisms.effects import Axes, Effects, compose, project, times
-from discreet.noise.single.laws import Law, RoundedGaussian
-from discreet.noise.single.weighted import Weighted, half_width_of_rounded, half_width_of_weighted
+from discreet.noise.single.laws import RoundedGaussian
+from discreet.noise.single.weighted import half_width_of_rounded
 from discreet.statistics.filled import Cells, Fills, Reading, blocks_of_cells, fill_cells
 
-__all__ = ["Halves", "MeasuredEffect", "cells_of", "errors_of", "gain_of", "halves_of", "parts_of", "weights_of_cells"]
+__all__ = [
+    "Cellwise",
+    "Halves",
+    "MeasuredEffect",
+    "Place",
+    "cells_from",
+    "cells_of",
+    "gain_of",
+    "halves_of",
+    "parts_of",
+    "projected_of",
+    "variances_of",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,63 +46,76 @@ class MeasuredEffect:
 
     values: Integers | None
     times: int
-    law: Law | None
+    law: RoundedGaussian | None
 
 
 Measured = Mapping[Axes, MeasuredEffect]
 
 
-def cells_of(effects: Effects, tables: Sequence[Axes], measured: Measured, fills: Fills) -> list[tuple[Integers, int]]:
-    """For each table the numerators of its cells, of the shape of its printed levels, over one public denominator.
+Cellwise = list[tuple[Integers, int]]
+"""For each table the numerators of its cells, of the shape of its levels once nulls are filled, over one denominator."""
 
-    Tables have equal sums over equal cells, exactly. Where nulls are filled, the cells are expected counts.
-    """
+
+def cells_of(effects: Effects, tables: Sequence[Axes], measured: Measured, fills: Fills) -> Cellwise:
+    """The cells of the tables. They have equal sums over equal cells, exactly; where nulls are filled, they are expected."""
+    return cells_from(effects, tables, projected_of(effects, tables, measured), fills)
+
+
+def projected_of(effects: Effects, tables: Sequence[Axes], measured: Measured) -> tuple[dict[Axes, Integers], int]:
+    """The projected effects of the tables, and the number that they are scaled by beside N_a²."""
     common = max((one.times for one in measured.values()), default=1)
     projected: dict[Axes, Integers] = {}
     for part in dict.fromkeys(chain.from_iterable(parts_of(effects, one) for one in tables)):
         one = measured[part]
         if one.values is not None:
             projected[part] = project(effects, part, times(one.values, common // one.times))
-    composed = ((table, *compose(effects, table, projected)) for table in tables)
+    return projected, common
+
+
+def cells_from(
+    effects: Effects, tables: Sequence[Axes], projected: tuple[Mapping[Axes, Integers], int], fills: Fills
+) -> Cellwise:
+    """The same from projected effects."""
+    own, common = projected
+    composed = ((table, *compose(effects, table, own)) for table in tables)
     return [fill_cells(values, denominator * common, table, fills) for table, values, denominator in composed]
 
 
-Halves = list[tuple[Cells, Fraction]]
+def variances_of(effects: Effects, measured: Measured) -> dict[Axes, Fraction]:
+    """For each effect with noise s: its estimate has the covariance s times the projector."""
+    noisy = ((part, one, one.law) for part, one in measured.items() if one.law is not None)
+    return {part: law.sigma2 / (one.times * effects.scale(part)) ** 2 for part, one, law in noisy}
+
+
+class Place(Protocol):
+    """Some cells of a table."""
+
+    @property
+    def index(self) -> Any:
+        """The index of these cells in a table of all its levels."""
+
+
+Halves = Sequence[tuple[Place, Fraction]]
 
 
 def halves_of(effects: Effects, tables: Sequence[Axes], measured: Measured, fills: Fills, level: Fraction) -> list[Halves]:
     """For each table its cells in parts, each with a half-width that the noise of a cell is within with this probability."""
-    half = _half_of_rounded if all(_is_rounded(one.law) for one in measured.values()) else _half_of_weighted
     return [
-        [(cells, half(effects, table, measured, cells, level)) for cells in blocks_of_cells(effects.sizes, table, fills)]
+        [(cells, _half(effects, table, measured, cells, level)) for cells in blocks_of_cells(effects.sizes, table, fills)]
         for table in tables
     ]
 
 
-def errors_of(effects: Effects, tables: Sequence[Axes], measured: Measured, fills: Fills, level: Fraction) -> list[Fraction]:
-    """For each table the largest half-width of any cell; 0 without noise."""
-    found = halves_of(effects, tables, measured, fills, level)
-    return [max((half for _, half in one), default=Fraction(0)) for one in found]
-
-
-def _is_rounded(law: Law | None) -> bool:
-    return law is None or isinstance(law, RoundedGaussian)
-
-
-def _half_of_rounded(effects: Effects, table: Axes, measured: Measured, cells: Cells, level: Fraction) -> Fraction:
-    """From σ²·Σ c² and Σ c² of all noises: the weights of `weights_of_cells`, of which the squares are known."""
+def _half(effects: Effects, table: Axes, measured: Measured, cells: Cells, level: Fraction) -> Fraction:
+    """From σ²·Σ c² and Σ c² of all noises: c is a product over the axes of r - r̄ in an effect and of Σ r elsewhere."""
     variance, squares = Fraction(0), Fraction(0)
     for part in parts_of(effects, table):
         one = measured[part]
-        if isinstance(one.law, RoundedGaussian):
+        if one.law is not None:
             own = gain_of(table, part, cells.readings) / one.times**2
             variance, squares = variance + one.law.sigma2 * own, squares + own
     scale = prod(effects.sizes[axis] for axis in table) ** 2
     return half_width_of_rounded(variance / scale, squares / scale, level)
-
-
-def _half_of_weighted(effects: Effects, table: Axes, measured: Measured, cells: Cells, level: Fraction) -> Fraction:
-    return half_width_of_weighted(weights_of_cells(effects, table, measured, cells), level)
 
 
 def gain_of(table: Axes, part: Axes, readings: Sequence[Reading]) -> Fraction:
@@ -97,29 +123,6 @@ def gain_of(table: Axes, part: Axes, readings: Sequence[Reading]) -> Fraction:
     inside = set(part)
     each = zip(table, readings, strict=True)
     return prod((one.own if axis in inside else one.outside for axis, one in each), start=Fraction(1))
-
-
-def weights_of_cells(effects: Effects, table: Axes, measured: Measured, cells: Cells) -> tuple[Weighted, ...]:
-    """The noise in these cells of a table: for each effect the sizes of the weights of its numbers.
-
-    The weight of a number of a is a product over the axes of a of entries of r - r̄, and over the others of Σ r, over N_a ·
-    times · Π n_i of the axes of the table that are not in a. Without filled axes r - r̄ is 1 - 1/n_i where the number agrees
-    with the cell, and -1/n_i elsewhere.
-    """
-    found = []
-    readings = dict(zip(table, cells.readings, strict=True))
-    for part in parts_of(effects, table):
-        one = measured[part]
-        if one.law is None:
-            continue
-        added = prod((readings[axis].added for axis in table if axis not in part), start=Fraction(1))
-        scale = one.times * prod(effects.sizes[axis] for axis in table) / added
-        weights: dict[Fraction, int] = {}
-        for entries in product(*(readings[axis].sizes for axis in part)):
-            size = prod((size for size, _ in entries), start=Fraction(1)) / scale
-            weights[size] = weights.get(size, 0) + prod(many for _, many in entries)
-        found.append(Weighted(one.law, tuple((size, many) for size, many in weights.items() if size and many)))
-    return tuple(found)
 
 
 def parts_of(effects: Effects, table: Axes) -> list[Axes]:

@@ -11,13 +11,25 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import ceil, prod
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.cube.cells import Integers
 from discreet.mechanisms.effects import Axes
 
-__all__ = ["Cells", "Fills", "Reading", "blocks_of_cells", "fill_cells", "mean_gains", "readings_of", "widest_of"]
+__all__ = [
+    "Cells",
+    "Fills",
+    "Reading",
+    "blocks_of_cells",
+    "fill_cells",
+    "matrix_of",
+    "mean_gains",
+    "readings_of",
+    "widest_of",
+]
 
 Fills = Mapping[int, tuple[int, ...]]
 """For each axis whose last level is null and gets filled, the chances of the other levels, as integers."""
@@ -33,14 +45,17 @@ class Reading:
         levels: their positions among those that are printed.
         own: at least |r - r̄|², the squared length of r in an effect of the axis.
         outside: at least (Σ r)², for an effect without it.
-        sizes: the entries of r - r̄ by their sizes, or more, each with how many there are; and Σ r.
+        largest: at least the size of every entry of r - r̄.
+        added: at least the least Σ r, and at most the largest one.
+        at_level: the same of the entry of r - r̄ at the level itself.
     """
 
     levels: tuple[int, ...]
     own: Fraction
     outside: Fraction
-    sizes: tuple[tuple[Fraction, int], ...]
-    added: Fraction
+    largest: Fraction
+    added: tuple[Fraction, Fraction]
+    at_level: tuple[Fraction, Fraction]
 
 
 def readings_of(size: int, chances: tuple[int, ...] | None) -> tuple[Reading, ...]:
@@ -50,8 +65,7 @@ def readings_of(size: int, chances: tuple[int, ...] | None) -> tuple[Reading, ..
     """
     if chances is None:
         own = 1 - Fraction(1, size)
-        sizes = ((own, 1), (Fraction(1, size), size - 1))
-        return (Reading(tuple(range(size)), own, Fraction(1), sizes, Fraction(1)),)
+        return (Reading(tuple(range(size)), own, Fraction(1), own, (Fraction(1), Fraction(1)), (own, own)),)
     different = sorted(set(chances))
     many = ceil(len(different) / _MOST_CLASSES)
     return tuple(_reading(size, chances, different[start : start + many]) for start in range(0, len(different), many))
@@ -64,10 +78,18 @@ def _reading(size: int, chances: tuple[int, ...], some: Sequence[int]) -> Readin
     levels = tuple(level for level, one in enumerate(chances) if one in some)
     mean = [(1 + one) / size for one in each]
     own = max(1 + one**2 - (1 + one) ** 2 / size for one in each)
-    at_level = max(1 - one for one in mean)
+    at_level = [1 - one for one in mean]
     at_null = max(abs(one - other) for one, other in zip(each, mean, strict=True))
-    sizes = ((at_level, 1), (at_null, 1), (max(mean), size - 2))
-    return Reading(levels, own, (1 + max(each)) ** 2, sizes, 1 + max(each))
+    largest = max(*at_level, at_null, *mean)
+    added = 1 + min(each), 1 + max(each)
+    return Reading(levels, own, added[1] ** 2, largest, added, (min(at_level), max(at_level)))
+
+
+def matrix_of(size: int, chances: tuple[int, ...] | None) -> NDArray[np.float64] | None:
+    """The matrix that makes the printed levels of an axis of its measured ones; None for the same."""
+    if chances is None:
+        return None
+    return np.hstack([np.eye(size - 1), np.array(chances)[:, None] / sum(chances)])
 
 
 def mean_gains(readings: Sequence[Reading], size: int) -> tuple[float, float]:
@@ -98,6 +120,11 @@ class Cells:
     def levels(self) -> tuple[tuple[int, ...], ...]:
         """The positions of the cells among those that are printed, along each axis."""
         return tuple(one.levels for one in self.readings)
+
+    @property
+    def index(self) -> Any:
+        """The index of the cells in a table of all its levels."""
+        return np.ix_(*self.levels)
 
     @property
     def many(self) -> int:

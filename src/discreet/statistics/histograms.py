@@ -34,9 +34,10 @@ from discreet.statistics.base import (
 )
 from discreet.statistics.common import check_column_name, check_weight, one_column, title
 from discreet.statistics.completions import BEYOND, Terms, half_width_of, wide
-from discreet.statistics.count_tables import TablesRecipe, group_facts, tables_apart, tables_recipe
+from discreet.statistics.count_tables import group_facts, tables_apart
 from discreet.statistics.counts import CompletedCountRecipe, between, completed_count, count_estimate
 from discreet.statistics.estimate import Estimate
+from discreet.statistics.own_counts import OwnCountsRecipe, own_counts
 from discreet.statistics.possible import Possible, count_value
 from discreet.statistics.recipe import Answers, CountTable, GroupSize, Noises, Statements
 
@@ -130,7 +131,7 @@ class BinnedColumn:
 
 
 def _complete(one: Statistic, asked: Asked) -> CompletedHistogramRecipe:
-    (table,) = tables_recipe(one, asked).asked
+    (table,) = own_counts(one, asked).asked
     return CompletedHistogramRecipe(table, completed_count(one, asked))
 
 
@@ -162,8 +163,8 @@ class Histogram:
     def span(self, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
         return tables_apart(free)
 
-    def recipe(self, one: Statistic, asked: Asked) -> TablesRecipe:
-        return tables_recipe(one, asked)
+    def recipe(self, one: Statistic, asked: Asked) -> OwnCountsRecipe:
+        return own_counts(one, asked)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,7 +211,7 @@ class CompletedHistogramRecipe:
         every = Answers(answers.noises, answers.values, slice(0, len(values)))
         low, high = (every.every(half) for half in self._half_widths(answers.noises))
         counts = between(count_estimate(values, low), count_estimate(most, high))
-        return (CountTable(self.asked.groups, counts, None, {}),)
+        return (CountTable(self.asked.groups, counts, {}),)
 
     def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
         return {}

@@ -78,7 +78,7 @@ def check_chain(levels: Sequence[str], facts: TableFacts) -> None:
         if root_of(column, declared) == root:
             raise PlanError(
                 f"agreeing_areas(): where on '{column}' leaves areas in which no row can be; ask for all areas, or for "
-                "agreeing_tables(…) of one level"
+                "tables(…) of one level"
             )
 
 

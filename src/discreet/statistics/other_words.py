@@ -17,7 +17,7 @@ _SAME: Mapping[str, str] = {
     **dict.fromkeys(("ols", "lm", "linear_regression", "linreg", "slope"), "regression"),
     **dict.fromkeys(("quantile", "percentile", "percentiles", "deciles", "quartiles"), "quantiles"),
     **dict.fromkeys(("proportion", "percentage", "fraction", "ratio"), "share"),
-    **dict.fromkeys(("crosstab", "margins", "pivot"), "tables"),
+    **dict.fromkeys(("crosstab", "margins", "pivot", "agreeing_tables"), "tables"),
     **dict.fromkeys(("hist",), "histogram"),
 }
 _ELSEWISE: Mapping[str, str] = {

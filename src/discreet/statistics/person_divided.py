@@ -53,7 +53,7 @@ class PersonHistogramRecipe:
     def tables(self, answers: Answers) -> tuple[CountTable, ...]:
         every = Answers(answers.noises, answers.values, slice(0, answers.noises.cells * self.asked.places))
         counts = total_estimate(*every.of(self.asked), Fraction(1, self.asked.unit), counted=True)
-        return (CountTable(self.asked.groups, counts, None, {}),)
+        return (CountTable(self.asked.groups, counts, {}),)
 
     def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
         return {"counts": "rows of bounded persons", "view": f"{UNBIASED} {BOUNDED}"}

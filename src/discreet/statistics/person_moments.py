@@ -297,7 +297,7 @@ class InFullRecipe:
 
     def tables(self, answers: Answers) -> tuple[CountTable, ...]:
         both = Answers(answers.noises, answers.values, slice(0, 2))
-        return (CountTable((), count_estimate(*both.of(self.asked)), None, {}, whole=("counted", LABELS)),)
+        return (CountTable((), count_estimate(*both.of(self.asked)), {}, whole=("counted", LABELS)),)
 
     def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
         return {"counts": "persons"}

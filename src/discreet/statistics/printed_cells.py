@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.cube.cells import Integers
 from discreet.exact.integers import has_room
 from discreet.exact.numbers import float_up
-from discreet.statistics.filled import Cells
+from discreet.statistics.effects import Place
 
 __all__ = ["decimals_of", "decimals_of_parts", "ends_of", "ends_of_parts", "ends_of_rows"]
 
@@ -48,19 +48,19 @@ def ends_of(values: Integers, denominator: int, half: Fraction, decimals: int | 
     return near, *(_around(near, half) if found is None else found)
 
 
-def ends_of_parts(values: Integers, denominator: int, parts: Sequence[tuple[Cells, Fraction]], decimals: int | None) -> Ends:
+def ends_of_parts(values: Integers, denominator: int, parts: Sequence[tuple[Place, Fraction]], decimals: int | None) -> Ends:
     """The same for cells in parts with half-widths of their own, which are all of the table."""
     if len(parts) == 1:
         return ends_of(values, denominator, parts[0][1], decimals)
     found = (np.zeros(values.shape), np.zeros(values.shape), np.zeros(values.shape))
     for cells, half in parts:
-        place = np.ix_(*cells.levels)
+        place = cells.index
         for whole, one in zip(found, ends_of(values[place], denominator, half, decimals), strict=True):
             whole[place] = one
     return found
 
 
-def decimals_of_parts(parts: Sequence[tuple[Cells, Fraction]]) -> int | None:
+def decimals_of_parts(parts: Sequence[tuple[Place, Fraction]]) -> int | None:
     """The decimals that suit the narrowest intervals of a table; None where there is no noise."""
     return decimals_of(min((half for _, half in parts if half), default=Fraction(0)))
 

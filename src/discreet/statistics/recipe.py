@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -166,14 +166,12 @@ class CountTable:
     Args:
         groups: its own groups.
         counts: the counts with their intervals, the last group fastest.
-        consistent: the counts that agree with the counts of other tables, where there are such tables.
         told: the words of a document for counts that are published with exact totals: whether they add up to these.
         whole: the column and the labels of a table that is one for all cells of the request; None for every other one.
     """
 
     groups: tuple[Group, ...]
     counts: Estimate
-    consistent: Any | None
     told: Mapping[str, str]
     whole: tuple[str, tuple[str, ...]] | None = None
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from discreet.statistics.agreeing_areas import AgreeingAreas
-from discreet.statistics.agreeing_tables import AgreeingTables
 from discreet.statistics.base import Kind
 from discreet.statistics.correlation import Correlation
 from discreet.statistics.correlations import Correlations
@@ -54,7 +53,6 @@ STATISTICS: tuple[type[Kind], ...] = (
     Quantiles,
     Histogram,
     Tables,
-    AgreeingTables,
     AgreeingAreas,
 )
 """Those of rows. The law tests go through this tuple; plan files, pages and the command line read it."""

@@ -16,7 +16,7 @@ __all__ = ["ways", "written_groupings"]
 def ways(columns: Sequence[str | Bins], *sizes: int) -> list[list[str | Bins]]:
     """All sets of so many of the columns, in order: `ways(["a", "b", "c"], 2)` is [["a", "b"], ["a", "c"], ["b", "c"]].
 
-    With several sizes first those of the first one. `agreeing_tables(*ways(columns, 2, 3))` asks for all of them.
+    With several sizes first those of the first one. `tables(*ways(columns, 2, 3))` asks for all of them.
 
     Raises:
         PlanError: a column is named twice, or a size is not a number from 1 to the number of columns.

@@ -41,7 +41,7 @@ def test_many_small_sets_need_few_groups():
 
 
 SCHEMA = dp.Schema(
-    **{name: dp.Category(["p", "q", "r"]) for name in "abcdefgh"}, n=dp.Number(0, 99), m=dp.Category(["p", "q"])
+    **{name: dp.Category(["p", "q", "r"]) for name in "abcdefgh"}, n=dp.Number(0, 99), m=dp.Category(["p", "q", "r"])
 )
 FRAME = pl.DataFrame(
     {
@@ -58,7 +58,9 @@ FRAME = pl.DataFrame(
 def plan(impute=False):
     columns = [*"abcdefgh", dp.bins("n", [0, 7, 50, 99]), "m"]
     table = dp.Table(SCHEMA, dp.AddRemove()).where({"h": ["p", "q"]})
-    table = table.impute({"m": dp.Weights({"p": 1, "q": 1})}) if impute else table
+    if impute:  # by one of two laws: then its values are drawn
+        law = {"m": dp.Weights({"q": 1, "r": 1})}
+        table = table.impute({"m": dp.Weights({"p": 1, "q": 1})}).clamp({"m": ["q", "r"]}).impute(law)
     return table.agg(dp.tables(*map(list, combinations(columns, 3)), *([one] for one in columns)), dp.sum("n", nulls="skip"))
 
 

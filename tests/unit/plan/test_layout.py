@@ -76,16 +76,23 @@ def test_an_imputed_column_of_its_own_leaves_the_others_apart():
 
 
 def test_statistics_that_share_an_imputed_column_stay_together():
+    drawn = table().impute({"few": dp.Uniform(), "y0": dp.Uniform(), "y1": dp.Uniform()})
+    medians = [dp.median("few"), dp.median("y0"), dp.median("y1")]
+    assert columns(drawn.agg(*medians)) == [(("few",), ()), (("y0",), ()), (("y1",), ())]
+    linked = drawn.agg(*medians, dp.covariance("few", "y0"))
+    assert sorted(columns(linked)) == [(("few", "y0"), ()), (("y1",), ())]
+    assert "no imputed column is in two of them" in str(linked.layout)
+    (only,) = drawn.agg(dp.median("few"), dp.covariance("few", "y0")).layout.scans
+    assert tuple(axis.name for axis in only.axes) == ("few", "y0")
+
+
+def test_tables_draw_nothing_and_tie_no_imputed_columns():
     first, second = dp.bins("y0", [0, 5_000, 9_999]), dp.bins("y1", list(range(0, 9_999, 3)))
-    third = dp.bins("y2", list(range(0, 9_999, 3)))
-    crossed = dp.tables(["h", first], [first, second])
-    plain = table().agg(crossed, dp.tables([third]).alias("t"))
-    assert columns(plain) == [(("h", "y0"), ()), (("y0", "y1"), ()), (("y2",), ())]
-    drawn = table().impute({"y0": dp.Uniform()}).agg(crossed, dp.tables([third]).alias("t"))
-    assert columns(drawn) == [(("h", "y0", "y1"), ()), (("y2",), ())]
-    linked = table().impute({"y0": dp.Uniform(), "y1": dp.Uniform()}).agg(crossed, dp.median("y1"))
-    assert columns(linked) == [(("h", "y0", "y1"), ())]
-    assert "the statistics share imputed columns, whose values are drawn once" in str(linked.layout)
+    crossed, beside = dp.tables(["h", first], [first, second]), dp.tables([dp.bins("y2", list(range(0, 9_999, 3)))])
+    drawn = table().impute({"y0": dp.Uniform()})
+    for one in (table(), drawn):
+        found = columns(one.agg(crossed, beside.alias("t")))
+        assert [names for names, _ in found] == [("h", "y0"), ("y0", "y1"), ("y2",)]
 
 
 @pytest.mark.parametrize(
@@ -124,5 +131,5 @@ def test_a_law_of_one_category_ties_nothing():
     plan = fill.group_by("g").agg(*MEDIANS)
     assert [part.domain for part in plan.layout.scans] == [3 * 10_001] * 10
     assert not any(part.imputed for part in plan.layout.scans)
-    tabled = fill.agg(dp.agreeing_tables(["g", "h"], ["g"]))
+    tabled = fill.agg(dp.tables(["g", "h"], ["g"]), dp.count())
     assert (tabled.layout.joint, tabled.layout.because) == (6, "a table this small costs less than several")

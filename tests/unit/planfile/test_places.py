@@ -194,7 +194,7 @@ def line_of(text: str, place: str) -> int:
         ('    "count",', "    { tables = [] },", "release[0].statistics[0]", "different lists of columns"),
         ('    "count",', '    { tables = { of = ["sex"], ways = [3] } },', "release[0].statistics[0].tables", "from 1 to 1"),
         ('    "count",', '    { tables = { of = ["sex"] } },', "release[0].statistics[0].tables", "'ways' is missing"),
-        ('    "count",', '    { agreeing_tables = [["sex"]], errors = [0] },', "release[0].statistics[0]", "greater than"),
+        ('    "count",', '    { tables = [["sex"]], errors = [0] },', "release[0].statistics[0]", "greater than"),
         ('    "count",', '    { tables = ["state"] },', "release[0].statistics[0].tables[0]", "must be a list"),
         ('    "count",', '    { tables = [["stat"]] },', "release[0].statistics[0].tables[0][0]", "did you mean 'state'"),
         ('    "count",', '    { tables = [["age"]] },', "release[0].statistics[0].tables[0][0]", "bins"),

@@ -74,8 +74,8 @@ def test_every_statistic_means_the_same_as_the_python_call(tmp_path: Path) -> No
         { histogram = "age", edges = [0, 18, 65], weight = "1/3", as = "bands" },
         { histogram = "hired", edges = [2020-01-01, "2021-01-01", 2025-12-31] },
         { tables = [["state", "sex"], [{ bins = "age", edges = [0, 50, 110] }, "sex"]], weight = 2, as = "margins" },
-        { agreeing_tables = { of = ["state", "sex"], ways = [1, 2] }, weights = [1, 2, 0.5], as = "all" },
-        { agreeing_tables = [["sex"]], errors = [10], as = "one" },
+        { tables = { of = ["state", "sex"], ways = [1, 2] }, weights = [1, 2, 0.5], as = "all" },
+        { tables = [["sex"]], errors = [10], as = "one" },
     ]
     intervals = "simultaneous"
     """
@@ -93,8 +93,8 @@ def test_every_statistic_means_the_same_as_the_python_call(tmp_path: Path) -> No
         dp.histogram("age", [0, 18, 65], weight=Fraction(1, 3)).alias("bands"),
         dp.histogram("hired", [dt.date(2020, 1, 1), "2021-01-01", "2025-12-31"]),
         dp.tables(["state", "sex"], [dp.bins("age", [0, 50, 110]), "sex"], weight=2).alias("margins"),
-        dp.agreeing_tables(["state"], ["sex"], ["state", "sex"], weights=[1, 2, "0.5"]).alias("all"),
-        dp.agreeing_tables(*dp.ways(["sex"], 1), errors=[10]).alias("one"),
+        dp.tables(["state"], ["sex"], ["state", "sex"], weights=[1, 2, "0.5"]).alias("all"),
+        dp.tables(*dp.ways(["sex"], 1), errors=[10]).alias("one"),
     ).simultaneous()  # fmt: skip
     assert order.request == expected
     assert order.request.digest == expected.digest

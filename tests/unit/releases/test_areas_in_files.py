@@ -362,28 +362,28 @@ def test_whole_numbers_in_files_add_up_over_areas_tables_and_totals(tmp_path, ca
     whole = {name: whole_of(tmp_path / "whole", release, name) for name in names_of(release)}
     for name, frame in whole.items():
         keys = [key for key in KEYS if key in frame.columns]
-        assert frame["count_whole"].dtype == pl.Int64
-        assert frame["count_whole"].min() >= 0
+        assert frame["count_consistent"].dtype == pl.Int64
+        assert frame["count_consistent"].min() >= 0
         assert moved.filter(pl.col("table") == name)["cells"].sum() >= frame.height
         for fine, wide in WITHIN.items():
             if fine in keys:
                 above = codes.select(fine, wide).unique()
                 sums = frame.join(above, on=fine, how="left", nulls_equal=True)
                 by = [wide, *keys[1:]] if keys[0] == fine else keys
-                sums = sums.group_by(by).agg(pl.col("count_whole").sum())
+                sums = sums.group_by(by).agg(pl.col("count_consistent").sum())
                 other = whole[name.replace(fine, wide)]
                 both = sums.join(other, on=by, nulls_equal=True)
                 assert len(both) == len(other)
-                assert (both["count_whole"] == both["count_whole_right"]).all(), name
+                assert (both["count_consistent"] == both["count_consistent_right"]).all(), name
     for level in () if case == "where" else ("state", "county", "tract"):  # cells without rows are not printed there
         fine, coarse = whole[f"areas_area.{level}_age_sex"], whole[f"areas_area.{level}_sex"]
-        sums = fine.group_by(f"area.{level}", "sex").agg(pl.col("count_whole").sum())
+        sums = fine.group_by(f"area.{level}", "sex").agg(pl.col("count_consistent").sum())
         both = sums.join(coarse, on=[f"area.{level}", "sex"], nulls_equal=True)
-        assert (both["count_whole"] == both["count_whole_right"]).all()
+        assert (both["count_consistent"] == both["count_consistent_right"]).all()
     if case == "totals of a level by sex":
         exact = exactly().group_by("area.county", "sex").agg(exact=pl.len())
         both = whole["areas_area.county_sex"].join(exact, on=["area.county", "sex"], nulls_equal=True)
-        assert (both["count_whole"] == both["exact"]).all()
+        assert (both["count_consistent"] == both["exact"]).all()
 
 
 def test_the_command_writes_whole_numbers_in_files_and_how_far_they_are(tmp_path):

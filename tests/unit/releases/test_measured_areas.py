@@ -38,7 +38,7 @@ CASES = {
     "add": {"neighbours": dp.AddRemove()},
     "where": {"make": lambda table: table.where({"age": (0, 5)}).agg(dp.agreeing_areas("area", by=[["sex"]]))},
     "imputed": {"make": lambda table: table.impute({"sex": dp.Weights({"f": 1})}).agg(AREAS)},
-    "more": {"make": lambda table: table.agg(dp.count("sex"), AREAS, dp.agreeing_tables(["sex"]))},
+    "more": {"make": lambda table: table.agg(dp.count("sex"), AREAS, dp.tables(["sex"]))},
     "stated shares": {
         "make": lambda table: table.agg(
             dp.agreeing_areas("area", by=[[], ["sex"]], shares={"": [1, 0], "area.county": [0, "1/3"]})

@@ -45,7 +45,6 @@ POSSIBLE: dict[str, Any] = {
     "quantiles": (0, 60),
     "histogram": (0, None),
     "tables": (0, None),
-    "agreeing_tables": (0, None),
     "agreeing_areas": (0, None),
 }
 

@@ -65,31 +65,31 @@ def test_whole_numbers_are_not_negative_and_add_up_over_areas_tables_and_totals(
     names = [name for name in release.tables if name.startswith("areas")]
     views = {name: dp.consistent(release, name) for name in names}
     for name, view in views.items():
-        assert view["count_whole"].dtype == pl.Int64
-        assert view["count_whole"].min() >= 0
+        assert view["count_consistent"].dtype == pl.Int64
+        assert view["count_consistent"].min() >= 0
         assert (view["count"] == release.tables[name]["count"]).all()
     for name in (name for name in names if "county" in name):
         wide = views[name.replace("county", "state")].with_columns(state="area.state")
         keys = ["state", *(key for key in ("sex", "age") if key in wide.columns)]
         fine = views[name].with_columns(state=pl.col("area.county").str.slice(0, 2))
-        both = fine.group_by(keys).agg(pl.col("count_whole").sum()).join(wide, on=keys, nulls_equal=True)
+        both = fine.group_by(keys).agg(pl.col("count_consistent").sum()).join(wide, on=keys, nulls_equal=True)
         assert len(both) == len(wide)
-        assert (both["count_whole"] == both["count_whole_right"]).all()
+        assert (both["count_consistent"] == both["count_consistent_right"]).all()
     if by in {"nested", "margins of one"}:
         fine = views[max((name for name in names if "county" in name), key=len)]
-        sums = fine.group_by("area.county", "sex").agg(pl.col("count_whole").sum())
+        sums = fine.group_by("area.county", "sex").agg(pl.col("count_consistent").sum())
         both = sums.join(views["areas_area.county_sex"], on=["area.county", "sex"], nulls_equal=True)
-        assert (both["count_whole"] == both["count_whole_right"]).all()
+        assert (both["count_consistent"] == both["count_consistent_right"]).all()
     if "invariants" in TOTALS[totals]:
         exact = FRAME.group_by(pl.col("area").str.slice(0, 2).alias("area.state")).len()
         view = next(view for name, view in views.items() if "state" in name)
-        sums = view.group_by("area.state").agg(pl.col("count_whole").sum()).join(exact, on="area.state")
-        assert (sums["count_whole"] == sums["len"]).all()
+        sums = view.group_by("area.state").agg(pl.col("count_consistent").sum()).join(exact, on="area.state")
+        assert (sums["count_consistent"] == sums["len"]).all()
 
 
 def test_other_tables_of_the_release_keep_their_own_views():
     release = released("nested")
-    assert dp.consistent(release, "tables_sex")["count_whole"].sum() == len(ROWS)
+    assert dp.consistent(release, "tables_sex")["count_consistent"].sum() == len(ROWS)
     assert dp.consistent(release)["count_sex_consistent"].sum() <= len(ROWS)
 
 
@@ -97,14 +97,14 @@ def test_totals_that_cross_have_a_view_or_a_refusal_and_never_a_wrong_one():
     release = released("crossing", invariants=dp.Totals("area.county") + dp.Totals("area.state", "sex"))
     for name in (name for name in release.tables if name.startswith("areas")):
         with suppress(dp.ArgumentError):
-            assert dp.consistent(release, name)["count_whole"].sum() == len(ROWS)
+            assert dp.consistent(release, name)["count_consistent"].sum() == len(ROWS)
 
 
 def test_the_command_writes_whole_numbers(tmp_path):
     released("rows").save(tmp_path)
     done = run("consistent", str(tmp_path), "--statistic", "areas_area.state")
     assert done.exit_code == 0
-    assert pl.read_csv(tmp_path / "consistent.csv")["count_whole"].sum() == len(ROWS)
+    assert pl.read_csv(tmp_path / "consistent.csv")["count_consistent"].sum() == len(ROWS)
 
 
 # How near it comes ----------------------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ def test_deviations_are_printed_by_the_size_of_the_counts(tmp_path):
         view, own = dp.consistent(release, name), found.filter(pl.col("table") == name)
         assert own["cells"].sum() == view.height
         moved = (own["cells"] * own["mean_deviation"]).sum()
-        assert moved == pytest.approx((view["count_whole"] - view["count"]).sum(), abs=1e-6)
+        assert moved == pytest.approx((view["count_consistent"] - view["count"]).sum(), abs=1e-6)
     release.save(tmp_path)
     done = run("consistent", str(tmp_path), "--statistic", "areas_area.county_sex")
     assert "counts above 5 half-widths" in done.output

@@ -123,18 +123,18 @@ def test_margins_are_frames_that_agree():
     both, by_g, by_w = (release.tables[f"tables_{name}"] for name in ("g_w", "g", "w"))
     assert both["g"].to_list() == [g for g in ("x", "y", "z", None) for _ in range(3)]
     assert both["w"].to_list() == ["[0, 5)", "[5, 20]", None] * 4
-    cells = both["count_consistent"].to_numpy().reshape(4, 3)
-    assert cells.sum(axis=1) == pytest.approx(by_g["count_consistent"].to_numpy())
-    assert cells.sum(axis=0) == pytest.approx(by_w["count_consistent"].to_numpy())
+    cells = both["count"].to_numpy().reshape(4, 3)
+    assert cells.sum(axis=1) == pytest.approx(by_g["count"].to_numpy())
+    assert cells.sum(axis=0) == pytest.approx(by_w["count"].to_numpy())
     exact = released(dp.tables(["g"], [dp.bins("w", [0, 5, 20])]))
-    assert exact.tables["tables_g"]["count"].to_list() == [8, 1, 0, 1]
-    assert exact.tables["tables_w"]["count"].to_list() == [3, 5, 2]
+    assert exact.tables["tables_g"]["count"].to_list() == pytest.approx([8, 1, 0, 1], abs=1e-6)
+    assert exact.tables["tables_w"]["count"].to_list() == pytest.approx([3, 5, 2], abs=1e-6)
 
 
 def test_margins_have_the_public_number_of_rows():
     release = released(dp.tables(["g"], ["g", dp.bins("w", [0, 20])]), spend="0.01", neighbours=dp.ReplaceOne(rows=10))
     for name in ("tables_g", "tables_g_w"):
-        assert release.tables[name]["count_consistent"].sum() == pytest.approx(10)
+        assert release.tables[name]["count"].sum() == pytest.approx(10)
 
 
 # Whatever the noise is -------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ a row adds the sensitivity follows without looking at any row.
 * `sums`: Sums over rows: of values, of their squares, and the squared distances of all pairs of rows
 * `vector_norms`: The joint norms of the vector that a row adds to several sums: of one row, and between two rows
 * `vectors`: Sums over rows of a vector: each row adds one integer to each of several sums, and its joint norm is known
+* `whole_tables`: Tables of counts of which several agree once noise is in them: rows by all levels of their groups
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from discreet.cube.queries.products import ProductSum
 from discreet.cube.queries.ranks import LevelCounts, QuantileCodes, QuantileIntervals, around, join_public
 from discreet.cube.queries.sums import Dispersion, Squares, WeightedSum
 from discreet.cube.queries.vectors import Contrast, Part, VectorSum
+from discreet.cube.queries.whole_tables import WholeTable
 
 __all__ = [
     "PERSON_QUERIES",
@@ -69,6 +71,7 @@ __all__ = [
     "VectorSum",
     "Weighed",
     "WeightedSum",
+    "WholeTable",
     "around",
     "join_public",
     "scan_of",
@@ -92,6 +95,7 @@ QUERIES: tuple[type[Query], ...] = (
     VectorSum,
     EffectCounts,
     AreaEffects,
+    WholeTable,
 )
 """All queries of rows. The law tests go through this tuple."""
 

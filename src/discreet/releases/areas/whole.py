@@ -108,7 +108,7 @@ class _Writing:
                 ascending = tuple(sorted(table.axes))
                 turned = [0, *(1 + ascending.index(axis) for axis in table.axes)]
                 whole = self._dividing.of(ascending, finest).transpose(turned)
-                frame = rows[table].frame(first, [whole], ["count_whole"])
+                frame = rows[table].frame(first, [whole], ["count_consistent"])
                 if frame.height:
                     writers[table].append(frame)
                 ends = self._estimates.of(table, first, numbers)

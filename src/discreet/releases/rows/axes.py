@@ -86,7 +86,7 @@ def _axis(written: Mapping[str, Any], groups: Sequence[Mapping[str, Any]], schem
     if isinstance(schema[name], Category):
         return Axis(name, len(alive), known)
     told = [one for one in labels[0] if one is not None]
-    edges = next(
+    edges = written.get("edges") or next(
         group["edges"] for group in groups if group["column"] == name and group.get("labels", [])[: len(told)] == told
     )
     bins = zip(told, pairwise(edges), strict=True)

@@ -16,11 +16,11 @@ import numpy as np
 from discreet.errors import InternalError
 from discreet.mechanisms.effects import Axes, Effects
 from discreet.noise.single.laws import DiscreteLaplace, Law, RoundedGaussian
-from discreet.releases.measured import read_block
 from discreet.releases.measured_areas import read_areas, tables_of
+from discreet.releases.read_tables import read_tables as read_measured
 from discreet.releases.recomputed import refuse_made_up
 from discreet.releases.rows.model import PARTS, Integers
-from discreet.statistics.effects import cells_of, parts_of
+from discreet.statistics.effects import parts_of
 from discreet.statistics.tree_cells import AreaTable, cells_of_areas
 
 __all__ = ["Measured", "Published", "read_tables", "weights_of"]
@@ -76,11 +76,11 @@ def read_tables(block: Mapping[str, Any], noise: Sequence[Mapping[str, str]]) ->
 
 
 def _tables(block: Mapping[str, Any], noise: Sequence[Mapping[str, str]]) -> Published:
-    effects, measured, fills = read_block(block, noise)
-    asked: list[Axes] = [tuple(one) for one in block["tables"]]
+    read = read_measured(block, noise)
+    effects, asked = read.effects, list(read.tables)
     alone: list[Axes] = [(axis,) for axis in range(len(effects.sizes))]
-    whole, *counts = (_parts(*one) for one in cells_of(effects, [(), *alone, *asked], measured, fills))
-    variances = {part: _variance(one.law, one.times, effects, part) for part, one in measured.items()}
+    whole, *counts = (_parts(*one) for one in read.cells([(), *alone, *asked]))
+    variances = {part: read.variances.get(part, Fraction(0)) for part in effects.parts}
     precisions = _precisions(effects, asked, variances)
     tables = zip(asked, counts[len(alone) :], strict=True)
     return Published(

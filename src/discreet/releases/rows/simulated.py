@@ -16,6 +16,7 @@ import numpy as np
 from discreet.errors import InternalError
 from discreet.noise.single.laws import DiscreteLaplace, Law, RoundedGaussian
 from discreet.releases.measured import blocks_of
+from discreet.releases.read_tables import met_again
 from discreet.releases.recomputed import law_of
 from discreet.releases.rows.law import exponentials
 from discreet.releases.rows.layout import count
@@ -41,15 +42,25 @@ def simulated_document(document: Mapping[str, Any], made: Start, own: Mapping[st
     (block,) = blocks_of(document)
     name = f"{document['digest']} {place}"
     words = words_of(f"{name} noise")
-    effects = [{**one, "values": _values(block, one, document["noise"], made, words)} for one in block["effects"]]
+    measured = {
+        kind: [{**one, "values": _values((block, kind), one, document["noise"], made, words)} for one in block[kind]]
+        for kind in ("effects", "whole")
+        if kind in block
+    }
+    again = {**block, **measured} if "levels" in block else met_again({**block, **measured}, document["noise"])
     columns = _numbers(document["columns"], own, words)
-    return {**document, "digest": name, "measured": [{**block, "effects": effects}], "columns": columns}
+    return {**document, "digest": name, "measured": [again], "columns": columns}
 
 
 def _values(
-    block: Mapping[str, Any], one: Mapping[str, Any], noise: Sequence[Mapping[str, str]], made: Start, words: Words
+    found_in: tuple[Mapping[str, Any], str],
+    one: Mapping[str, Any],
+    noise: Sequence[Mapping[str, str]],
+    made: Start,
+    words: Words,
 ) -> list[int]:
-    """The integers of an effect of the rows, with noise where it had some."""
+    """The integers of an effect of the rows, or of a whole table of them, with noise where it had some."""
+    block, kind = found_in
     levels = block.get("levels", ())
     axes = [*levels, *block["axes"]]
     above = [one["level"] - 1] if one.get("level") else []
@@ -59,7 +70,8 @@ def _values(
     for place, axis in enumerate(own[len(above) :], start=len(above)):
         if "chances" in axes[axis]:  # rows have no null there
             found = np.concatenate([found, np.zeros_like(found.take([0], axis=place))], axis=place)
-        found = found.shape[place] * found - found.sum(axis=place, keepdims=True)
+        if kind == "effects":
+            found = found.shape[place] * found - found.sum(axis=place, keepdims=True)
     flat = one["times"] * found.ravel()
     if one["noise"] is not None:
         flat = flat + _noise(law_of(noise[one["noise"]]), len(flat), words)

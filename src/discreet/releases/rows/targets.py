@@ -68,9 +68,7 @@ def described(document: Mapping[str, Any], each: int = 1) -> Described:
     blocks = blocks_of(document)
     if len(blocks) != 1:
         many = "several statistics of them" if blocks else "none"
-        raise ArgumentError(
-            f"release: rows are fitted to agreeing tables, and it has {many}; ask for agreeing_tables(…) once"
-        )
+        raise ArgumentError(f"release: rows are fitted to tables that agree, and it has {many}; ask for tables(…) once")
     published, schema = read_tables(blocks[0], document["noise"]), schema_of(document)
     axes = axes_of_block(blocks[0], document, schema)
     facts = read_facts(document, schema, axes, published.rows)

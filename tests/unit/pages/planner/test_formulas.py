@@ -160,7 +160,6 @@ EVERY = {
     "quantiles": [dp.quantiles("v", ["1/4", "3/4"], interval="chosen", **SKIP)],
     "histogram": [dp.histogram("w", [0, 20, 50])],
     "tables": [dp.tables(["s"], ["sex"])],
-    "agreeing_tables": [dp.agreeing_tables(["s"], ["sex"])],
 }
 
 
@@ -190,7 +189,7 @@ def test_the_errors_of_persons_are_the_quote(page, spend):
 @pytest.mark.parametrize("word", EVERY)
 def test_the_errors_of_every_statistic_are_the_quote(page, word, private):
     table = dp.Table(SCHEMA, dp.AddRemove() if private else dp.ReplaceOne(rows=ROWS))
-    asked = table if word in {"tables", "agreeing_tables"} else table.group_by("sex")
+    asked = table if word == "tables" else table.group_by("sex")
     assert check(page, asked.agg(*EVERY[word]), dp.ZCDP("0.5"), many=3) <= 1 + 1e-6
 
 

@@ -64,8 +64,8 @@ def test_the_tables_of_one_statistic_are_subtotals_of_each_other(margins, read):
     assert columns == ["f", "m"]
     tables = margins.tables
     by_region = dict(zip(*(tables["tables_region"][key].to_list() for key in ("region", "count")), strict=True))
-    assert {row[0]: int(row[-1]) for row in rows} == by_region
-    assert list(map(int, foot[1:3])) == tables["tables_sex"]["count"].to_list()
+    assert {row[0]: float(row[-1]) for row in rows} == pytest.approx(by_region, abs=0.051)
+    assert list(map(float, foot[1:3])) == pytest.approx(tables["tables_sex"]["count"].to_list(), abs=0.051)
     assert "the cells need not add up to them" in render(margins)
 
 

@@ -50,7 +50,7 @@ def made_up(rows=120, seed=1):
 
 
 FRAME = made_up()
-PAIRS = dp.agreeing_tables(["a", "b"], ["b", "c"], [HALVES, "a"], ["area", "c"])
+PAIRS = dp.tables(["a", "b"], ["b", "c"], [HALVES, "a"], ["area", "c"])
 
 
 def released(invariants, asked=PAIRS, frame=FRAME, spend="1", steps=lambda table: table):
@@ -206,7 +206,7 @@ def released_in_a_circle():
     circle = dp.Totals("d", "e") + dp.Totals("e", "f") + dp.Totals("d", "f")
     frame, options = in_a_circle(), {"budget": dp.ZCDP(1), "invariants": circle}
     session = session_over(frame, BINARY, neighbours=dp.ReplaceOne(rows=len(frame)), **options)
-    return session.release(session.table.agg(dp.agreeing_tables(["d", "e", "f"])), spend=1, name="circle")
+    return session.release(session.table.agg(dp.tables(["d", "e", "f"])), spend=1, name="circle")
 
 
 def test_lists_that_overlap_in_a_circle_are_found_by_exchanges():
@@ -253,7 +253,7 @@ LEFT = {
 @pytest.mark.parametrize("step", LEFT)
 def test_facts_about_other_rows_are_named_and_left(step):
     rule = dp.Impossible("b", "c", cells=[("q", 2)])
-    release = released(dp.Totals("a") + rule, dp.agreeing_tables(["a", "b"], ["b", "c"]), steps=LEFT[step])
+    release = released(dp.Totals("a") + rule, dp.tables(["a", "b"], ["b", "c"]), steps=LEFT[step])
     found = release.rows()
     assert found.left == ("totals of a",)
     assert found.kept == ("impossible cells of b, c",)

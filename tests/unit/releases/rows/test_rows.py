@@ -23,7 +23,7 @@ SCHEMA = dp.Schema(a=dp.Category(["x", "y", "z"]), b=dp.Category([1, 2]), v=dp.N
 ROWS = [(a, b, v, b == 1) for a, b, v in product(["x", "x", "y", None], [1, 2, 2], [0, 4, 9])] * 2
 FRAME = pl.DataFrame(ROWS, schema=["a", "b", "v", "c"], orient="row")
 HALVES = dp.bins("v", [0, 5, 9])
-TABLES = dp.agreeing_tables(["a", "b"], [HALVES, "b"], ["c", "b"], ["a", "c"])
+TABLES = dp.tables(["a", "b"], [HALVES, "b"], ["c", "b"], ["a", "c"])
 
 
 def released(asked=TABLES, neighbours=None, spend="1000", **options):
@@ -85,8 +85,8 @@ def test_everybody_gets_the_same_rows_and_another_release_gives_others(few_sweep
 
 def test_a_table_counts_for_what_its_own_effect_adds():
     """For one table and its margin: the margin has a weight of its own only where its noise is less than the table says."""
-    both = described(released(dp.agreeing_tables(["a", "b"], ["a"]), spend="1").document).targets
-    alone = described(released(dp.agreeing_tables(["a", "b"]), spend="1").document).targets
+    both = described(released(dp.tables(["a", "b"], ["a"]), spend="1").document).targets
+    alone = described(released(dp.tables(["a", "b"]), spend="1").document).targets
     assert {*np.unique(alone.tables[0].weights)} <= {4095, 4 * 4095}
     assert max(one.weights.min() for one in both.tables) == 4095
 
@@ -131,7 +131,7 @@ def mostly_empty():
     frame = pl.DataFrame({"k": [0] * 60, "b": ["p", "q", "q"] * 20})
     schema = dp.Schema(k=dp.Category(range(200)), b=dp.Category(["p", "q"]))
     with session_over(frame, schema, budget=dp.ZCDP(1)) as session:
-        return session.release(session.table.agg(dp.agreeing_tables(["k"], ["b"])), spend=1, name="empty")
+        return session.release(session.table.agg(dp.tables(["k"], ["b"])), spend=1, name="empty")
 
 
 def test_tables_of_noise_are_named_and_refused_where_that_is_asked_for(few_sweeps):
@@ -141,7 +141,7 @@ def test_tables_of_noise_are_named_and_refused_where_that_is_asked_for(few_sweep
     assert "Where noise dominates" in render_rows(release.rows())
     with pytest.raises(dp.ArgumentError, match="strict=True: noise dominates in k;"):
         release.rows(strict=True)
-    assert released(dp.agreeing_tables(["a"])).rows(strict=True).noisy == ()
+    assert released(dp.tables(["a"])).rows(strict=True).noisy == ()
 
 
 def test_pairs_that_no_table_counts_by_are_told(few_sweeps):
@@ -155,7 +155,7 @@ def test_the_page_has_every_table_and_escapes_names(few_sweeps, tmp_path):
     frame = pl.DataFrame({evil: ["x", "y"] * 30, "b": ["p", "q", "q"] * 20})
     schema = dp.Schema({evil: dp.Category(["x", "y"]), "b": dp.Category(["p", "q"])})
     with session_over(frame, schema, budget=dp.ZCDP(1)) as session:
-        release = session.release(session.table.agg(dp.agreeing_tables([evil], ["b"])), spend=1, name=evil)
+        release = session.release(session.table.agg(dp.tables([evil], ["b"])), spend=1, name=evil)
     found = release.rows()
     page = render_rows(found)
     assert "<script" not in page
@@ -238,7 +238,7 @@ def test_files_have_the_labels_of_the_release(few_sweeps, tmp_path):
 def test_labels_that_look_like_formulas_are_quoted_in_csv_files_only(few_sweeps, tmp_path):
     frame, schema = pl.DataFrame({"k": ["=1+1", "plain"] * 20}), dp.Schema(k=dp.Category(["=1+1", "plain"]))
     with session_over(frame, schema, budget=dp.ZCDP(1)) as session:
-        made = session.release(session.table.agg(dp.agreeing_tables(["k"])), spend=1, name="formulas").rows()
+        made = session.release(session.table.agg(dp.tables(["k"])), spend=1, name="formulas").rows()
     for formulas, first in (("escape", "'=1+1"), ("keep", "=1+1")):
         made.save(tmp_path / "rows.csv", formulas=formulas)
         assert first in set(pl.read_csv(tmp_path / "rows.csv")["k"])
@@ -251,7 +251,7 @@ def test_labels_that_look_like_formulas_are_quoted_in_csv_files_only(few_sweeps,
 
 
 def test_one_column_in_bins_of_two_kinds_is_one_column(few_sweeps):
-    tables = dp.agreeing_tables(["a", HALVES], [dp.bins("v", [0, 3, 9]), "b"])
+    tables = dp.tables(["a", HALVES], [dp.bins("v", [0, 3, 9]), "b"])
     found = released(tables).rows()
     assert found.frame.columns == ["a", "b", "v"]
     assert found.share > 0.5
@@ -271,7 +271,7 @@ def test_the_page_is_german_too(few_sweeps):
 def test_a_frame_keeps_its_own_column_of_weights(few_sweeps):
     frame, schema = pl.DataFrame({"Weight": ["a", "b"] * 20}), dp.Schema(Weight=dp.Category(["a", "b"]))
     with session_over(frame, schema, budget=dp.ZCDP(1)) as session:
-        made = session.release(session.table.agg(dp.agreeing_tables(["Weight"])), spend=1, name="weights").rows(each=9)
+        made = session.release(session.table.agg(dp.tables(["Weight"])), spend=1, name="weights").rows(each=9)
     assert made.frame.columns == ["Weight", "weight_"]
     assert "the last column says for how many" in str(made)
 
@@ -285,7 +285,7 @@ def test_how_many_a_row_stands_for_is_checked(each):
 def test_a_map_that_is_not_the_one_of_the_plan_is_refused():
     schema = dp.Schema(k=dp.Category(["a", "b"]), half=dp.DerivedColumn("half", of="k", by={"a": "one", "b": "two"}))
     with session_over(pl.DataFrame({"k": ["a", "b"] * 20}), schema, budget=dp.ZCDP(1)) as session:
-        release = session.release(session.table.agg(dp.agreeing_tables(["half"])), spend=1, name="maps")
+        release = session.release(session.table.agg(dp.tables(["half"])), spend=1, name="maps")
     document = {key: value for key, value in release.document.items() if key != "digest"}
     assert set(dp.fit_rows(make_release(document)).frame.columns) == {"k", "half"}
     document["domain"]["maps"]["half"] = [1, 0]

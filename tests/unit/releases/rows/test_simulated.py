@@ -41,7 +41,7 @@ def few_sweeps(monkeypatch):
 def released(budget=dp.ZCDP(1), neighbours=None, **options):  # noqa: B008
     relation = neighbours or dp.ReplaceOne(rows=len(FRAME))
     session = session_over(FRAME, SCHEMA, neighbours=relation, budget=budget, **options)
-    tables = dp.agreeing_tables(["a", "b"], [dp.bins("v", [0, 5, 9]), "a"])
+    tables = dp.tables(["a", "b"], [dp.bins("v", [0, 5, 9]), "a"])
     return session.release(session.table.agg(tables, dp.mean("v", nulls="skip")), spend=budget, name="all")
 
 

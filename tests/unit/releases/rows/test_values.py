@@ -45,7 +45,7 @@ def people(rows=1500):
 
 
 FRAME = people()
-TABLES = dp.agreeing_tables(
+TABLES = dp.tables(
     ["sex", dp.bins("age", step=20)],
     [dp.bins("wage", [0, 10_000, 50_000, 100_000]), "sex"],
     [dp.bins("third", [0, 5, 10]), "sex"],

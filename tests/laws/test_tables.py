@@ -38,7 +38,7 @@ ROWS = 3
 
 def request(neighbours, tables=TABLES, **conditions):
     table = dp.Table(SCHEMA, neighbours)
-    return (table.where(conditions) if conditions else table).agg(dp.agreeing_tables(*map(list, tables)))
+    return (table.where(conditions) if conditions else table).agg(dp.tables(*map(list, tables)))
 
 
 def records():
@@ -221,7 +221,7 @@ def dense(quoted, answers):
     """The least-squares cells of every table and their variances, from a matrix over the joint table."""
     (line,) = quoted.lines
     recipe = line.recipe
-    sizes = recipe.effects.sizes
+    sizes = recipe.domain.effects.sizes
     rows, right = [], []
     for part, one in recipe.measured(answers).items():
         eye = [np.eye(n) * n - 1 if axis in part else np.ones((1, n)) for axis, n in enumerate(sizes)]
@@ -234,7 +234,7 @@ def dense(quoted, answers):
     matrix, right = np.concatenate(rows), np.concatenate(right)
     inverse = np.linalg.pinv(matrix.T @ matrix, rcond=1e-13, hermitian=True)
     found = inverse @ matrix.T @ right
-    for table in recipe.axes:
+    for table in recipe.domain.tables:
         both, margin = [], np.ones((1, 1))
         for axis, n in enumerate(sizes):
             margin = np.kron(margin, np.eye(n) if axis in table else np.ones((1, n)))
