@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from math import prod
@@ -13,8 +14,9 @@ import discreet as dp
 from discreet.cube.queries import EffectCounts
 from discreet.mechanisms import effect_shares
 from discreet.mechanisms.effect_costs import Changes, cost_of
-from discreet.mechanisms.effect_shares import Demand, Division, best_precisions
+from discreet.mechanisms.effect_shares import Demand, best_precisions, best_within
 from discreet.mechanisms.effects import Effects, effects_of
+from discreet.plan.plan import plan_json
 from discreet.quotes.allocate import quote
 from discreet.quotes.spend_for_errors import quote_for
 
@@ -101,14 +103,10 @@ FAULTS = {
         lambda rows, demand: solve(rows, Demand(demand.tables, (1.0,) * len(demand.limits)))
     ),
     "the bound is the optimum": lambda solve: (
-        lambda rows, demand: Division(
-            solve(rows, demand).precisions, solve(rows, demand).largest, solve(rows, demand).largest * 1.01
-        )
+        lambda rows, demand: replace(solve(rows, demand), least=solve(rows, demand).largest * 1.01)
     ),
     "all precisions are equal": lambda solve: (
-        lambda rows, demand: Division(
-            (1 / rows.sum(axis=1).max(),) * rows.shape[1], solve(rows, demand).largest, solve(rows, demand).least
-        )
+        lambda rows, demand: replace(solve(rows, demand), precisions=(1 / rows.sum(axis=1).max(),) * rows.shape[1])
     ),
 }
 
@@ -176,7 +174,14 @@ def test_equal_weights_are_the_plan_without_them():
         ({"errors": [1, 2, 0]}, r"errors\[2\]=0: must be greater"),
         ({"errors": [1, 2, "1e10"]}, "below 1e9"),
         ({"weights": 3}, "must be a list"),
-        ({"weights": [1, 1, 1], "errors": [1, 1, 1]}, "not both"),
+        ({"weights": [1, 1, None]}, r"weights\[2\]: the table has neither a weight nor an error"),
+        ({"weights": [None, 1, 0], "errors": [3, None, None]}, r"weights\[2\]: the table has neither a weight nor an error"),
+        ({"errors": [None, float("inf"), None]}, "a number for one of the tables at least"),
+        ({"errors": [True, 1, 1]}, r"errors\[0\]"),
+        ({"errors": [float("nan"), 1, 1]}, r"errors\[0\]"),
+        ({"errors": [float("-inf"), 1, 1]}, r"errors\[0\]=-inf"),
+        ({"errors": ["infinite", 1, 1]}, r"errors\[0\]='infinite'"),
+        ({"weights": [-1, 1, 1]}, r"weights\[0\]=-1: must be greater"),
     ],
 )
 def test_what_is_no_weight_or_error_is_refused(options, told):
@@ -184,11 +189,136 @@ def test_what_is_no_weight_or_error_is_refused(options, told):
         dp.tables(*WAYS, **options)
 
 
-def test_errors_are_for_all_tables_of_a_request():
-    own = [dp.tables(["a"], errors=[3]), dp.tables(["b"]).alias("others")]
+@pytest.mark.parametrize("errors", [[3], [3, None]], ids=str)
+def test_tables_with_errors_and_others_are_named_in_one_statistic(errors):
+    own = [
+        dp.tables(["a"], ["c"][: len(errors) - 1] or ["a", "c"], errors=[*errors, 3][:2]),
+        dp.tables(["b"]).alias("others"),
+    ]
     plan = dp.Table(SCHEMA, dp.AddRemove()).agg(*own)
-    with pytest.raises(dp.PlanError, match="for all tables"):
+    with pytest.raises(dp.PlanError, match="name them in one statistic"):
         quote(plan, dp.ZCDP(1))
+
+
+# Some tables with errors, others weighed ------------------------------------------------------------------------------
+
+
+def sum_of(weights, precisions):
+    return sum(one / precision for one, precision in zip(weights, precisions, strict=True))
+
+
+def check_within(columns, tables, changes, seed, room):
+    effects, demand = problem(columns, tables, CHANGES[changes], seed)
+    generator = np.random.default_rng(seed)
+    weights = tuple(generator.uniform(0.1, 20, len(effects.parts)).tolist())
+    limited = Demand(demand.tables[::2], demand.limits[::2])
+    found = best_within(effects, limited, weights, room, CHANGES[changes])
+    most = room * best_precisions(effects, limited, CHANGES[changes]).largest
+    assert cost(effects, found.precisions, CHANGES[changes]) <= 1 + 1e-9
+    assert largest(limited, found.precisions) <= most * (1 + 1e-9)
+    assert found.largest == pytest.approx(sum_of(weights, found.precisions))
+    assert found.least * (1 - 1e-9) <= found.largest <= found.least * (1 + 1e-3)
+    for _ in range(200):
+        moved = np.array(found.precisions) * np.exp(
+            generator.normal(0, generator.choice([0.003, 0.03]), len(found.precisions))
+        )
+        moved /= cost(effects, moved, CHANGES[changes])
+        if largest(limited, moved) <= most:
+            assert sum_of(weights, moved) >= found.least * (1 - 1e-9)
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("room", [1.05, 1.7, 30])
+@pytest.mark.parametrize("changes", CHANGES)
+def test_the_least_sum_of_those_that_meet_errors_is_certified(changes, room):
+    for seed in range(2):
+        check_within(4, 6, changes, seed, room)
+
+
+def test_a_bound_that_forgets_what_errors_cost_is_caught(monkeypatch):
+    """The mutant takes the dual bound of both for one of the sum alone."""
+    right = effect_shares.best_precisions
+
+    def forgets(effects, demand, changes):
+        found = right(effects, demand, changes)
+        return replace(found, prices=(*(0.0 for _ in found.prices[:-1]), found.prices[-1]))
+
+    best_within.cache_clear()
+    monkeypatch.setattr(effect_shares, "best_precisions", forgets)
+    with pytest.raises(AssertionError):
+        check_within(4, 6, "appears", 1, 1.05)
+    best_within.cache_clear()
+
+
+SPENDS = {"effects": dp.ZCDP(1), "whole": dp.PureDP(1)}
+
+
+@pytest.mark.parametrize("neighbours", [dp.AddRemove(), dp.ReplaceOne(rows=90)], ids=str)
+@pytest.mark.parametrize("spend", SPENDS)
+def test_errors_are_met_and_the_rest_is_the_least(spend, neighbours):
+    cells = np.array([4 * 3, 4 * 5, 3 * 5])
+
+    def found(**options):
+        return halves(quote(dp.Table(SCHEMA, neighbours).agg(dp.tables(*WAYS, **options)), SPENDS[spend]))
+
+    plain = found(weights=[1, 2, 1])
+    error = 0.8 * plain[0]
+    own = found(errors=[error, None, None], weights=[None, 2, 1])
+    assert own[0] <= error
+    assert own[0] >= error * (0.99 if spend == "effects" else 0.95)
+
+    def total(widths):
+        return float((np.array([2, 1]) * cells[1:] * np.array(widths[1:]) ** 2).sum())
+
+    assert total(own) > total(plain)
+    # Weights that get the first table there leave more variance in the others.
+    for weights in ([9, 2, 1], [30, 2, 1], [60, 2, 1], [120, 2, 1]):
+        other = found(weights=weights)
+        if other[0] <= own[0]:
+            assert total(other) >= total(own) * 0.99
+    wide = found(errors=[100 * plain[0], None, None], weights=[1, 2, 1])
+    assert wide == pytest.approx(plain, rel=0.02)
+
+
+@pytest.mark.parametrize("spend", SPENDS)
+def test_a_spend_that_is_too_small_for_the_errors_is_refused_and_the_least_one_is_found(spend):
+    plan = dp.Table(SCHEMA, dp.AddRemove()).agg(dp.tables(*WAYS, errors=[2, None, None]))
+    with pytest.raises(dp.PlanError, match=r"times as wide as their errors at best; spend more, or allow larger errors"):
+        quote(plan, type(SPENDS[spend])("0.01"))
+    found = quote_for(plan, {"tables": 12}, SPENDS[spend], None)
+    own = halves(found)
+    assert own[0] <= 2
+    assert max(own[1:]) == pytest.approx(dict(found.expected)["tables"])
+    assert max(own[1:]) <= 12
+    assert "all errors are met; all tables agree" in str(found)
+
+
+def test_a_table_may_have_an_error_and_a_weight_and_all_may_have_both():
+    asked = dp.tables(*WAYS, errors=[30, 30, 30], weights=[1, 1, 1])
+    quoted = quote(dp.Table(SCHEMA, dp.AddRemove()).agg(asked), dp.ZCDP(1))
+    plain = quote(dp.Table(SCHEMA, dp.AddRemove()).agg(dp.tables(*WAYS)), dp.ZCDP(1))
+    assert halves(quoted) == pytest.approx(halves(plain), rel=1e-3)
+    assert dict(quoted.expected)["tables"] == pytest.approx(max(halves(quoted)))
+
+
+def test_under_approx_dp_the_noise_that_meets_the_errors_is_taken():
+    """Laplace noise cannot meet them here, and Gaussian noise can."""
+    schema = dp.Schema(**{name: dp.Category([*"abcdef"]) for name in "abcdefghij"})
+    plan = dp.Table(schema, dp.AddRemove()).agg(dp.tables(*dp.ways(list(schema.columns), 2), errors=[9, *[None] * 44]))
+    quoted = quote(plan, dp.ApproxDP(3, "1e-6"))
+    assert all(isinstance(one.query, EffectCounts) for one in quoted.measured)
+    assert halves(quoted)[0] <= 9
+    with pytest.raises(dp.PlanError, match="times as wide"):
+        quote(plan, dp.PureDP("0.3"))
+
+
+def test_a_plan_with_errors_of_some_tables_is_written_and_has_a_digest_of_its_own():
+    made = [dp.tables(*WAYS, errors=[9, None, None], weights=[None, 1, 2]), dp.tables(*WAYS, errors=[9, float("inf"), None])]
+    plans = [dp.Table(SCHEMA, dp.AddRemove()).agg(one) for one in made]
+    written = [plan_json(one)["statistics"][0] for one in plans]
+    assert [one["errors"] for one in written] == [["9", None, None]] * 2
+    assert written[0]["weights"] == ["0", "1", "2"]
+    assert plans[0].digest != plans[1].digest
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ is the sum of variances. With multipliers λ of the tables and π of the changes
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -27,7 +27,7 @@ from discreet.mechanisms.effect_costs import (
 )
 from discreet.mechanisms.effects import Axes, Effects, leaving
 
-__all__ = ["Demand", "Division", "best_precisions", "solve_demand"]
+__all__ = ["Demand", "Division", "best_precisions", "best_within", "solve_demand"]
 
 _ROUNDS = 80
 _STEPS = 20_000
@@ -35,6 +35,8 @@ _CUT_STEPS = 200
 _SETS_AT_ONCE = 8
 _CUT_GAP = 5e-5  # between precisions and the dual bound of all changes
 _POWER = 2.0  # of a step: one is enough where each effect is in one table
+_BOUNDS = 25
+_WITHIN = 1e-4  # between the sum of precisions that meet a demand and its dual bound
 _GAP = 2e-7  # between precisions and the dual bound of the changes that are weighed
 _MOST_ROWS = 3000  # changes that are weighed at once
 
@@ -67,11 +69,13 @@ class Division:
         precisions: of each effect.
         largest: max_b V_b/limit_b.
         least: no precisions of cost 1 have less, but for the rounding of doubles.
+        prices: the multipliers of the tables with which that is so; Σ price · limit is 1.
     """
 
     precisions: tuple[float, ...]
     largest: float
     least: float
+    prices: tuple[float, ...]
 
 
 @lru_cache(maxsize=16)
@@ -89,27 +93,68 @@ def best_precisions(effects: Effects, demand: Demand, changes: Changes) -> Divis
     return min((_cut(effects, demand, changes, kept) for kept in changes.kept), key=lambda one: one.largest)
 
 
+@lru_cache(maxsize=16)
+def best_within(effects: Effects, demand: Demand, weights: tuple[float, ...], room: float, changes: Changes) -> Division:
+    """Precisions of cost 1 with about the least Σ w_a/t_a among those that meet a demand nearly as well as any.
+
+    Their max_b V_b/limit_b is at most `room` times the least possible one. `largest` is Σ w_a/t_a, and `least` is below it:
+    with the multipliers λ of tables and ν of the sum, no precisions that meet the demand have a sum below
+    (bound - Σ λ_b limit_b)/ν (docs/proofs/effects.md, "Division").
+    """
+    first = best_precisions(effects, demand, changes)
+    if room <= 1:
+        return Division(first.precisions, _sum_of(weights, first.precisions), 0.0, ())
+    free = best_precisions(effects, Demand.of_sum(weights), changes)
+    asked = [one * first.largest * room for one in demand.limits]
+    limits = tuple(one * (1 - _WITHIN) for one in asked)
+    if _largest(demand.tables, limits, free.precisions) <= 1:
+        return free
+    row, least = tuple(enumerate(weights)), free.least
+    best, over = Division(first.precisions, _sum_of(weights, first.precisions), least, ()), _WITHIN
+    for _ in range(_BOUNDS):
+        limit = min(least * (1 + over), best.largest)
+        both = best_precisions(effects, Demand((*demand.tables, row), (*limits, limit)), changes)
+        spent = sum(price * most for price, most in zip(both.prices[:-1], asked, strict=True))
+        bound = (both.least - spent) / both.prices[-1] if both.prices[-1] > 0 else 0.0
+        over = _WITHIN if bound > least * (1 + _WITHIN) else 2 * over  # a gap of the division itself leaves more open
+        least = max(least, bound)
+        if both.largest <= 1 + _WITHIN and (total := _sum_of(weights, both.precisions)) < best.largest:
+            best = Division(both.precisions, total, least, both.prices)
+        if best.largest <= least * (1 + 2 * over):
+            break
+    return Division(best.precisions, best.largest, least, best.prices)
+
+
+def _largest(tables: Sequence[tuple[tuple[int, float], ...]], limits: Sequence[float], precisions: Sequence[float]) -> float:
+    each = zip(tables, limits, strict=True)
+    return max(sum(value / precisions[place] for place, value in table) / limit for table, limit in each)
+
+
+def _sum_of(weights: Sequence[float], precisions: Sequence[float]) -> float:
+    return sum(one / precision for one, precision in zip(weights, precisions, strict=True))
+
+
 def _cut(effects: Effects, demand: Demand, changes: Changes, kept: Axes) -> Division:
     """The best for rows that agree in the axes `kept`: cutting planes over the sets of columns in which they differ."""
     leave = [np.array([float(k) for k in one]) for one in leaving(effects)] if changes.leaves else []
     if not has_exact_cost(effects, kept):
         return solve_demand(np.array([*leave, [float(k) for k in bounded_energies(effects, kept)]]), demand)
-    search, best, least = _Search(demand, len(effects.parts)), Division((), np.inf, 0.0), 0.0
+    search, best, bound = _Search(demand, len(effects.parts)), Division((), np.inf, 0.0, ()), Division((), 0.0, 0.0, ())
     costs = _Replaced(effects, kept)
     sets = dict.fromkeys([*([costs.free] if costs.free else []), *((axis,) for axis in costs.free)])
     rows = [*leave, *costs.energies(sets)]
     for _ in range(_ROUNDS):
         solved = search.run(np.array(rows), _CUT_STEPS)
-        least = max(least, solved.least)
+        bound = max(bound, solved, key=lambda one: one.least)
         most, worst = costs.costliest(np.array(solved.precisions), _SETS_AT_ONCE)
         most = max(1.0, most)
         if solved.largest * most < best.largest:
-            best = Division(tuple(one / most for one in solved.precisions), solved.largest * most, least)
-        if best.largest <= least * (1 + _CUT_GAP):
+            best = replace(solved, precisions=tuple(one / most for one in solved.precisions), largest=solved.largest * most)
+        if best.largest <= bound.least * (1 + _CUT_GAP):
             break
         further = [one for one in worst if one and one not in sets]
         rows, sets = rows + costs.energies(further), sets | dict.fromkeys(further)
-    return Division(best.precisions, best.largest, least)
+    return replace(best, least=bound.least, prices=bound.prices)
 
 
 class _Replaced:
@@ -161,7 +206,7 @@ class _Search:
         fresh = len(rows) - len(self._share)
         self._share = np.append(self._share, np.full(fresh, max(0.1 * self._share.sum(), 1e-300) / max(1, fresh)))
         self._share /= self._share.sum()
-        best, least, chosen = np.inf, 0.0, np.ones(self._effects)
+        best, least, chosen, prices = np.inf, 0.0, np.ones(self._effects), self._price
         bounds, powers = [0.0, 0.0], [_POWER, _POWER]
         for step in range(steps):
             wanted = self._per_effect(self._price[self._table])
@@ -171,7 +216,9 @@ class _Search:
             costs = rows @ precisions
             precisions /= costs.max()
             over = np.bincount(self._table, self._value / precisions[self._effect], len(self._limits)) / self._limits
-            largest, least = float(over.max()), max(least, bound)
+            largest = float(over.max())
+            if bound > least:
+                least, prices = bound, self._price
             if largest < best:
                 best, chosen = largest, precisions
             if best <= least * (1 + _GAP):
@@ -186,7 +233,7 @@ class _Search:
             else:
                 self._share = self._share * (costs / costs.max()) ** powers[0]
                 self._share /= self._share.sum()
-        return Division(tuple(chosen.tolist()), best, least)
+        return Division(tuple(chosen.tolist()), best, least, tuple(prices.tolist()))
 
     def _per_effect(self, prices: Floats) -> Floats:
         return np.maximum(np.bincount(self._effect, prices * self._value, self._effects), 1e-300)

@@ -10,6 +10,7 @@
 * `bounds`: What a bound on groups leaves out, from public or released numbers of how many groups persons are in
 * `certainty`: The certainty of each noisy part with which an interval, or all intervals of a release, hold with probability
   `LEVEL`
+* `choices`: Which of several noises a request gets, where a guarantee allows several
 * `clamps`: The clamp with the least bound of the whole error, from public or released counts of where values lie
 * `areas`: The effects of trees of areas in a request: what one row does to all of them together, and their shares
 * `effects`: The effects of a request: what one row does to all of them together, and their parts of the spend
@@ -34,6 +35,7 @@
 * `spend_for_errors`: The smallest spend that meets the requested errors
 * `statuses`: The cost of the queries of a request together, where what a row does to a column is told apart by its nulls
 * `table_sums`: The sums of cells of a table that are public: cells in which nobody can be, and what totals say of others
+* `table_errors`: Errors of some tables that are met while the variances of others are the least
 * `vectors`: By how much the vectors of compared tables differ, where a vector counts by its largest number
 * `view`: The columns of the totals in a request: the group of each of their levels, and the rows that are excluded
 * `wider_lattice`: A lattice that some of the totals leave, where all of them together leave none that has a sampler

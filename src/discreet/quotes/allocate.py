@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import log, sqrt
+from functools import partial
+from math import sqrt
 from typing import TYPE_CHECKING
 
 from discreet.cube.queries import AreaEffects, EffectCounts, Query, WholeTable
@@ -44,17 +45,18 @@ from discreet.quotes.areas import (
     one_row_of_areas,
 )
 from discreet.quotes.certainty import set_levels
+from discreet.quotes.choices import least_noisy
 from discreet.quotes.effects import charge_of, divide_effects, effects_among, is_gaussian
 from discreet.quotes.keys import expected_plan, stages_of_plan
 from discreet.quotes.one_row import Apart, Norms, bound_with_totals, differing
-from discreet.quotes.persons import step_of, weighting_for
+from discreet.quotes.persons import weighting_for
 from discreet.quotes.primitives import Asked, recipes_of, weights_of
 from discreet.quotes.quote import Alternative, Line, Measured, Quote, noises_behind
 from discreet.quotes.space import possible_places, space_of
 from discreet.quotes.statuses import factor_by_status
+from discreet.quotes.table_errors import within_errors
 from discreet.quotes.vectors import together_of
-from discreet.statistics.count_tables import Tables
-from discreet.statistics.recipe import LEVEL, Recipe
+from discreet.statistics.recipe import LEVEL, Noises, Recipe
 from discreet.totals.exact_totals import ExactTotals
 
 if TYPE_CHECKING:
@@ -63,10 +65,6 @@ if TYPE_CHECKING:
     from discreet.privacy.subsample import Subsample
 
 __all__ = ["changes_of", "quote", "quote_alone", "resampling_of", "row_quote", "row_targets"]
-
-
-_ROWS = 1000
-"""Of a group, where an error depends on its size."""
 
 
 def quote(plan: Plan, spend: Budget, exact_totals: ExactTotals | None = None, *, expect: tuple[int, ...] = ()) -> Quote:
@@ -99,8 +97,7 @@ def quote_alone(
     targets = fit_areas(plan.answered, targets)
     if not targets:
         raise PlanError("spend: is 0; spend more than 0")
-    found = [_measured_for(asked, target) for target in targets]
-    recipes, measured, joint = found[0] if len(found) == 1 else min(found, key=lambda one: _spread(plan, *one[:2]))
+    recipes, measured, joint = least_noisy(plan, [partial(_measured_for, asked, target) for target in targets])
     # A joint factor beside totals is about rows that keep them. A replaced row need not.
     together = joint if asked.space is None else one_row_of_areas(asked, measured)
     advertised = spend if exact_totals is None else advertise(spend, measured, together, resampling_of(plan, None))
@@ -143,8 +140,15 @@ def _prepare(plan: Plan, exact_totals: ExactTotals | None) -> Asked:
 
 def _measured_for(asked: Asked, target: Target) -> tuple[tuple[Recipe, ...], tuple[Measured, ...], Fraction]:
     """The recipes, queries and joint factor for one target: persons have the weights of the norm by which it costs."""
-    recipes = recipes_of(asked, weighting_for(target))
-    return recipes, *_measure(asked, recipes, target)
+
+    def measure(recipes: Sequence[Recipe]) -> tuple[tuple[Measured, ...], Fraction]:
+        return _measure(asked, recipes, target)
+
+    def noises(recipes: Sequence[Recipe], measured: tuple[Measured, ...]) -> list[Noises]:
+        lines = _lines(asked, recipes, measured)
+        return [noises_behind(asked.plan, measured, line.level) for line in lines]
+
+    return within_errors(recipes_of(asked, weighting_for(target)), measure, noises)
 
 
 def _lines(asked: Asked, recipes: Sequence[Recipe], measured: Sequence[Measured]) -> tuple[Line, ...]:
@@ -200,17 +204,6 @@ def _count_moved(plan: Plan, exact_totals: ExactTotals | None) -> int:
     if sampled is not None:
         return sampled.most
     return plan.neighbours.rows_per_person if exact_totals is None else exact_totals.adjacency.a
-
-
-def _spread(plan: Plan, recipes: Sequence[Recipe], measured: Sequence[Measured]) -> float:
-    """The sum of the logarithms of the noises' standard deviations: smaller is better, whatever the units.
-
-    Tables are measured by other queries under another noise. A request with some has the sum of those of its errors.
-    """
-    if any(isinstance(one.kind, Tables) for one in plan.answered):
-        noises = noises_behind(plan, measured, LEVEL)
-        return sum(log(max(recipe.error(noises, _ROWS), 1e-300)) for recipe in recipes)
-    return sum(log(max(one.law.variance(), 1e-300)) - 2 * log(step_of(one.query)) for one in measured)
 
 
 def _measure(asked: Asked, recipes: Sequence[Recipe], target: Target) -> tuple[tuple[Measured, ...], Fraction]:

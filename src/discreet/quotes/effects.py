@@ -17,7 +17,7 @@ from discreet.domain.origins import covers
 from discreet.errors import PlanError
 from discreet.mechanisms import Sensitivity
 from discreet.mechanisms.effect_costs import Changes, Cost, cost_of
-from discreet.mechanisms.effect_shares import Demand, best_precisions
+from discreet.mechanisms.effect_shares import Demand, Division, best_precisions, best_within
 from discreet.mechanisms.effects import Axes, Effects
 from discreet.privacy.measures import Target
 from discreet.quotes.one_row import row_of
@@ -97,22 +97,28 @@ class Together:
     ) -> dict[Query, Fraction]:
         """The weights of the effects, divided anew: least is the sum of variances of all cells, or what errors demand."""
         every = sum((weights[query] for query in self.queries), Fraction(0))
-        demand = self._of_errors(recipes) if recipes else self._of_sum(weights, every)
-        precisions = best_precisions(self._effects, demand, self._changes).precisions
+        precisions = self._divide(self._values(weights, every), recipes).precisions
         each = zip(self.queries, sensitivities, precisions, strict=True)
         shares = [t * one.l2_squared / query.unit**2 for query, one, t in each]
         return self._weights(every, shares)
 
-    def _of_sum(self, weights: Mapping[Query, Fraction], every: Fraction) -> Demand:
-        """The sum that recipes weigh effects for.
+    def _divide(self, values: tuple[float, ...], recipes: Sequence[EffectsRecipe]) -> Division:
+        """Of the sum with these values, as far as errors leave room for it."""
+        if not recipes:
+            return best_precisions(self._effects, Demand.of_sum(values), self._changes)
+        demand = self._of_errors(recipes)
+        if not recipes[0].demand.mixed:
+            return best_precisions(self._effects, demand, self._changes)
+        return best_within(self._effects, demand, values, recipes[0].demand.room, self._changes)
+
+    def _values(self, weights: Mapping[Query, Fraction], every: Fraction) -> tuple[float, ...]:
+        """What the variance of each effect adds to the sum that recipes weigh effects for.
 
         They do so for Gaussian noise and a row that appears: by √(v p), p the energy and v what the variance of the effect
         adds to that sum. So v is the square of that over p.
         """
         energies = [float(self._effects.energy(part)) for part in self._parts]
-        return Demand.of_sum(
-            [float(weights[query] / every) ** 2 / p for query, p in zip(self.queries, energies, strict=True)]
-        )
+        return tuple(float(weights[query] / every) ** 2 / p for query, p in zip(self.queries, energies, strict=True))
 
     def _of_errors(self, recipes: Sequence[EffectsRecipe]) -> Demand:
         """The variance of a table may be its error squared, times what is the same for all of them."""
@@ -144,18 +150,21 @@ def divide_effects(
 ) -> dict[Query, Fraction]:
     """The weights, those of effects divided so that the variances of the cells of their tables add up to the least.
 
-    Where tables have errors, the largest quotient of a half-width and its error is the least.
+    Where tables have errors, the largest quotient of a half-width and its error is the least, or the errors leave room.
 
     Raises:
-        PlanError: some tables have errors and others have not.
+        PlanError: tables of several statistics have errors, and others of them do not.
     """
     together = effects_among(asked, tuple(weights))
     if together is None:
         return weights
     from_effects = [one for one in recipes if isinstance(one, EffectsRecipe)]
-    wanting = [one for one in from_effects if one.wanted]
-    if 0 < len(wanting) < len(from_effects):
-        raise PlanError("tables(): give errors for all tables of a request, or for none of them")
+    wanting = [one for one in from_effects if one.demand.limited]
+    if len(from_effects) > 1 and 0 < sum(one.demand.alike for one in from_effects) + len(wanting) < 2 * len(from_effects):
+        raise PlanError(
+            "tables(): some tables of the request have errors and others have not; name them in one statistic: "
+            'tables(["a"], ["b"], errors=[10, None])'
+        )
     known = [sensitivity(query) for query in together.queries]
     if not all(one.l1 for one in known):
         return weights  # the request is refused: something in it is public already

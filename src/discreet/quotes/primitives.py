@@ -29,6 +29,7 @@ from discreet.statistics import base
 from discreet.statistics.base import Statistic
 from discreet.statistics.counted import APART, PUBLISHED, PublicCells, PublicCount
 from discreet.statistics.person_recipes import person_recipe
+from discreet.statistics.public_totals import ListedTotals, PublicSum
 from discreet.statistics.recipe import Counted, Recipe
 from discreet.totals.statements import TotalsStatement
 
@@ -54,13 +55,11 @@ class Asked:
         return self.facts.rows if counts_every_row(self.plan) else None
 
     @property
-    def totals(self) -> tuple[base.ListedTotals, ...]:
+    def totals(self) -> tuple[ListedTotals, ...]:
         """The lists of exact totals, of all groups or of some."""
         parts = () if self.space is None else self.space.beside.invariants.parts
         lists = (part for part in parts if isinstance(part, TotalsStatement))
-        return tuple(
-            base.ListedTotals(frozenset(part.columns), None if part.only is None else len(part.only)) for part in lists
-        )
+        return tuple(ListedTotals(frozenset(part.columns), None if part.only is None else len(part.only)) for part in lists)
 
     def public_counts(self, query: Query) -> Counted | None:
         """The counts, if they are public: all rows of a table whose n is public, or what the totals say (soundness 6)."""
@@ -94,7 +93,7 @@ class Asked:
             there.reshape(shape).swapaxes(0, axis)[sorted(places)] = False
         return np.flatnonzero(there)
 
-    def public_sums(self, query: TableCounts) -> list[base.PublicSum]:
+    def public_sums(self, query: TableCounts) -> list[PublicSum]:
         """The sums of cells of a table that are public, but for those that lists of all groups say."""
         return [] if self.space is None else sums_of_table(self.plan, self.space, query)
 

@@ -14,7 +14,7 @@ from discreet.plan.plan import Plan
 from discreet.quotes.lattice import joint_places
 from discreet.quotes.space import Space
 from discreet.quotes.view import View, positions, view_of
-from discreet.statistics.base import PublicSum
+from discreet.statistics.public_totals import PublicSum
 from discreet.totals import cells as totals_cells
 from discreet.totals.exact_totals import ExactTotals, alive_cells
 from discreet.totals.published import PublishedTotals, cell_numbers

@@ -69,6 +69,7 @@
 * `quantile`: Quantiles of a column, and the median: values chosen by their rank, intervals from the noisy counts of a
   tree
 * `quantile_trees`: Quantiles whose values are chosen by their rank, with intervals from a tree of noisy counts
+* `public_totals`: What is public about the cells of a table beside its effects: sums of cells, and lists of totals
 * `quantile_intervals`: Intervals of quantiles that are chosen around the values, and the values of codes
 * `ranks`: Quantiles of every group from the noisy counts of a tree, with intervals that invert noisy cumulative counts
 * `recipe`: How a statistic is answered: the noise behind its queries, their noisy answers, and the recipe that makes
@@ -80,6 +81,7 @@
 * `sums`: The sum of a column
 * `survey_weights`: Survey weights: a column that says for how many persons of a population a row stands
 * `table_axes`: The one domain that all tables of a statistic are margins of: its axes, their levels, its effects
+* `table_demands`: What is asked of several tables: how much the variances of each count, and how wide its intervals may be
 * `tilted_means`: The mean of a column with the tilted interval: the form that requests with `original` have
 * `tilts`: The interval of a quotient of a noisy sum and a noisy count, from one statement about the noise of both
 * `totals`: The integer query behind a sum: where its values are taken from, and what a step of it is worth

@@ -14,6 +14,7 @@ from discreet.statistics.estimate import Estimate
 from discreet.statistics.printed_cells import ends_of_parts
 from discreet.statistics.recipe import Answers, CountTable
 from discreet.statistics.table_axes import Domain
+from discreet.statistics.table_demands import TableDemand
 
 __all__ = ["agreement_words", "known_effects", "printed_tables", "told_of"]
 
@@ -46,9 +47,11 @@ def told_of(domain: Domain) -> Mapping[str, str]:
     return {"imputed": words} if words else {}
 
 
-def agreement_words(domain: Domain, *, wanted: bool) -> str:
+def agreement_words(domain: Domain, demand: TableDemand) -> str:
     """The words after the error in a quote."""
     filled = f"; {domain.filled_words}" if domain.fills else ""
-    if wanted:
-        return f" times the error that its table should have, at most; all tables agree{filled}"
+    if demand.alike:
+        return f" {demand.unit}, at most; all tables agree{filled}"
+    if demand.mixed:
+        return f" in the widest of the tables that are weighed, and all errors are met; all tables agree{filled}"
     return (" in the table with the widest intervals; all tables agree" if len(domain.tables) > 1 else "") + filled

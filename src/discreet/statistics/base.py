@@ -12,9 +12,6 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from discreet.cube.queries import NonNullCount, Query, RowCount, TableCounts
 from discreet.cube.weights import Weighting
 from discreet.domain.groups import Bins, Group
@@ -24,6 +21,7 @@ from discreet.exact.numbers import Amount, text
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.outer import Outer
 from discreet.statistics.possible import Possible
+from discreet.statistics.public_totals import ListedTotals, PublicSum
 from discreet.statistics.recipe import Counted, Recipe
 
 __all__ = [
@@ -333,36 +331,6 @@ class Filling:
 
     called: str
     law: Callable[[Group], tuple[int, ...]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PublicSum:
-    """A sum of cells of a table that is public.
-
-    Args:
-        cells: int64, the positions of the cells.
-        factors: int64, of each of them; None where all are 1.
-        total: the sum.
-        listed: the columns of the list of totals that it is from; None of anything else.
-    """
-
-    cells: NDArray[np.int64]
-    factors: NDArray[np.int64] | None
-    total: int
-    listed: frozenset[str] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ListedTotals:
-    """A list of exact totals that is published alongside.
-
-    Args:
-        columns: its columns.
-        some: of how many groups it is; None for all of them.
-    """
-
-    columns: frozenset[str]
-    some: int | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from discreet.errors import InternalError
 from discreet.mechanisms.effects import Axes, Effects
-from discreet.statistics.base import PublicSum
 from discreet.statistics.effects import parts_of
+from discreet.statistics.public_totals import PublicSum
 
 __all__ = ["Conditioned", "Reduced", "System", "system_of", "weights_in_cells"]
 

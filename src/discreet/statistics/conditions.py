@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from discreet.cube.cells import Integers
 from discreet.mechanisms.effects import Axes, Effects, compose, project
-from discreet.statistics.base import PublicSum
 from discreet.statistics.condition_systems import System, system_of
 from discreet.statistics.effects import parts_of
+from discreet.statistics.public_totals import PublicSum
 
 __all__ = [
     "Given",

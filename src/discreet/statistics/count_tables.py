@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import prod
+from math import inf, prod
 from typing import Any, ClassVar, NoReturn
 
 from discreet.domain.groups import BinGroup, Bins, CategoryGroup, Group, group_labels
@@ -32,6 +32,7 @@ from discreet.statistics.own_counts import own_counts
 from discreet.statistics.possible import Possible, count_value
 from discreet.statistics.recipe import Recipe
 from discreet.statistics.table_axes import domain_of
+from discreet.statistics.table_demands import TableDemand
 from discreet.statistics.ways import written_groupings
 from discreet.statistics.whole_tables import whole_recipe
 
@@ -51,8 +52,8 @@ _MOST_EACH = 10**9
 
 def tables(
     *groupings: Sequence[str | Bins],
-    weights: Sequence[Amount] | None = None,
-    errors: Sequence[Amount] | None = None,
+    weights: Sequence[Amount | None] | None = None,
+    errors: Sequence[Amount | None] | None = None,
     weight: Amount = 1,
 ) -> Statistic:
     """The numbers of rows by each of the groupings, in tables that agree in everything that two of them say.
@@ -69,20 +70,26 @@ def tables(
     Args:
         groupings: the columns or bins of each table.
         weights: how much the variances of each table count in the sum that is the least; 1 without.
-        errors: instead, the half-width that the intervals of each table should have. The spend is divided so that the
+        errors: the half-width that the intervals of each table should have. Without weights the spend is divided so that the
             largest quotient of a half-width and its error is the least. This quotient is the error of the statistic: so
-            `quote(…, error={"tables": 1})` finds the least spend that meets all of them.
+            `quote(…, error={"tables": 1})` finds the least spend that meets all of them. None, or infinity, is a table that
+            is weighed instead; a weight of None or 0 is one that has an error only. Then all errors are met, or the spend is
+            refused, and the weighted sum of variances is the least among those: the error of the statistic is the widest
+            half-width of the tables that are weighed.
         weight: the share of the spend relative to other statistics of the request.
 
     Raises:
         PlanError: no grouping, an empty one, or one that is given twice; weights or errors that are not positive, or not one
-            for each table; both.
+            for each table; a table with neither.
     """
     given = _given_groupings(groupings)
-    if weights is not None and errors is not None:
-        raise PlanError("tables(): give weights or errors for the tables, not both")
-    kind = Tables(given, _each("weights", weights, len(given)), _each("errors", errors, len(given)))
+    kind = Tables(given, _weights(weights, len(given)), _errors(errors, len(given)))
+    _check_demand(kind)
     return Statistic(kind, None, "tables", check_weight(weight))
+
+
+_ANY = (inf, "inf")
+"""An error that any half-width has: as a number, and as a plan file has it."""
 
 
 def _given_groupings(groupings: Sequence[Sequence[str | Bins]]) -> tuple[tuple[str | Bins, ...], ...]:
@@ -97,17 +104,45 @@ def _given_groupings(groupings: Sequence[Sequence[str | Bins]]) -> tuple[tuple[s
     return asked
 
 
-def _each(named: str, values: Sequence[Amount] | None, tables: int) -> tuple[Fraction, ...]:
-    """One positive number for each table; none where none are given."""
+def _weights(values: Sequence[Amount | None] | None, tables: int) -> tuple[Fraction, ...]:
+    """A number for each table, 0 where it does not count; none where none are given."""
+    found = _each("weights", values, tables)
+    return tuple(Fraction(0) if value is None else _number("weights", place, value) for place, value in found)
+
+
+def _errors(values: Sequence[Amount | None] | None, tables: int) -> tuple[Fraction | None, ...]:
+    """A number for each table, None where any will do; none where none are given."""
+    found = _each("errors", values, tables)
+    return tuple(None if value is None or value in _ANY else _number("errors", place, value) for place, value in found)
+
+
+def _each(named: str, values: Sequence[Amount | None] | None, tables: int) -> list[tuple[int, Amount | None]]:
     if values is None:
-        return ()
+        return []
     if not isinstance(values, list | tuple) or len(values) != tables:
         raise PlanError(f"tables(): {named}: must be a list with one number for each of the {tables} tables")
-    found = tuple(exact(value, f"{named}[{place}]") for place, value in enumerate(values))
-    wrong = next((place for place, one in enumerate(found) if not 0 < one < _MOST_EACH or one * _MOST_EACH < 1), None)
-    if wrong is not None:
-        raise PlanError(f"tables(): {named}[{wrong}]={text(found[wrong])}: must be greater than 1e-9 and below 1e9")
+    return list(enumerate(values))
+
+
+def _number(named: str, place: int, value: Amount) -> Fraction:
+    found = exact(value, f"{named}[{place}]")
+    if found == 0 and named == "weights":
+        return found
+    if not 0 < found < _MOST_EACH or found * _MOST_EACH < 1:
+        raise PlanError(f"tables(): {named}[{place}]={text(found)}: must be greater than 1e-9 and below 1e9")
     return found
+
+
+def _check_demand(kind: Tables) -> None:
+    """Raises PlanError where a table has neither a weight nor an error."""
+    if kind.errors and not any(kind.errors):
+        raise PlanError("tables(): errors: must have a number for one of the tables at least; leave errors out otherwise")
+    for place, weight in enumerate(kind.weights):
+        if not weight and not (kind.errors and kind.errors[place]):
+            raise PlanError(
+                f"tables(): weights[{place}]: the table has neither a weight nor an error, and its intervals might be as "
+                "wide as you like; give it one of both"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +179,8 @@ class OwnTables:
 
     def to_json(self, one: Statistic) -> dict[str, object]:
         kind = _kind_of(one)
-        given = {"weights": list(map(text, kind.weights)), "errors": list(map(text, kind.errors))}
+        errors = [None if value is None else text(value) for value in kind.errors]
+        given = {"weights": list(map(text, kind.weights)), "errors": errors}
         tables = [[group_facts(group) for group in grouping] for grouping in kind.tables]
         return {"tables": tables, **{named: values for named, values in given.items() if values}}
 
@@ -193,7 +229,7 @@ class Tables:
 
     tables: tuple[tuple[str | Bins | Group, ...], ...]
     weights: tuple[Fraction, ...] = ()
-    errors: tuple[Fraction, ...] = ()
+    errors: tuple[Fraction | None, ...] = ()
 
     word: ClassVar = "tables"
     noun: ClassVar = "Tables"
@@ -225,13 +261,19 @@ class Tables:
         return free.of_moves((2 * most, 2), (2 * most, 2), (most, 1))
 
     def recipe(self, one: Statistic, asked: Asked) -> Recipe:
-        domain = domain_of(groupings_of(one), asked)
-        weights = tuple(map(float, self.weights)) or (1.0,) * len(domain.tables)
+        domain, demand = domain_of(groupings_of(one), asked), self._demand()
         if asked.weighting == "squares" and domain.has_few_effects:
-            return effects_recipe(domain, weights, self.errors, asked)
-        if len(domain.tables) == 1 and not domain.fills:
+            return effects_recipe(domain, demand, asked)
+        if len(domain.tables) == 1 and not domain.fills and not demand.limited:
             return own_counts(one, asked)  # its noise keeps exact totals, and its intervals are those of that noise
-        return whole_recipe(domain, weights, self.errors, asked)
+        return whole_recipe(domain, demand, asked)
+
+    def _demand(self) -> TableDemand:
+        errors = self.errors or (None,) * len(self.tables)
+        if self.weights:
+            return TableDemand(tuple(map(float, self.weights)), errors)
+        # Of tables with errors alone none is weighed; else those without an error are.
+        return TableDemand(tuple(0.0 if one is not None else 1.0 for one in errors), errors)
 
 
 def tables_apart(free: Free) -> Sensitivity:

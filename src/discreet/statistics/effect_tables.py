@@ -25,15 +25,16 @@ from discreet.statistics.filled import Reading, readings_of, widest_of
 from discreet.statistics.printed_cells import decimals_of_parts
 from discreet.statistics.recipe import Answers, CountTable, GroupSize, Noises, Statements
 from discreet.statistics.table_axes import Domain
+from discreet.statistics.table_demands import TableDemand
 
 __all__ = ["EffectsRecipe", "effects_recipe"]
 
 _PARTS = 1 << 24  # parts of the weight are whole multiples of 1 over this, for short fractions
 
 
-def effects_recipe(domain: Domain, weights: tuple[float, ...], wanted: tuple[Fraction, ...], asked: Asked) -> EffectsRecipe:
+def effects_recipe(domain: Domain, demand: TableDemand, asked: Asked) -> EffectsRecipe:
     """Tables from the effects that do not follow from what is public; these get noise."""
-    return EffectsRecipe(domain, domain.words(asked.totals), weights, wanted)
+    return EffectsRecipe(domain, domain.words(asked.totals), demand)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +44,13 @@ class EffectsRecipe:
     Args:
         domain: what the tables are margins of.
         words: for each table what a document says of its counts beside exact totals.
-        weights: for each how much its variances count.
-        wanted: for each the half-width that its intervals should have; empty where the variances count.
+        demand: what is asked of their noise.
     """
 
     whole: ClassVar = False
     domain: Domain
     words: tuple[Mapping[str, str], ...]
-    weights: tuple[float, ...]
-    wanted: tuple[Fraction, ...]
+    demand: TableDemand
 
     @cached_property
     def noisy(self) -> dict[Axes, EffectCounts]:
@@ -61,7 +60,7 @@ class EffectsRecipe:
     @cached_property
     def queries(self) -> tuple[tuple[Query, Fraction], ...]:
         """Each effect with √(v p): p its energy, v what its variance adds to the sum of those of all cells."""
-        wanted = self.domain.worth(self._importance())
+        wanted = self.domain.worth(self.demand.importance(self.domain.cells))
         sizes = {part: (float(self.domain.effects.energy(part)) * one) ** 0.5 for part, one in wanted.items()}
         total = sum(sizes.values())
         short = {part: max(1, round(one / total * _PARTS)) for part, one in sizes.items()}
@@ -73,12 +72,6 @@ class EffectsRecipe:
         each = enumerate(self.domain.effects.sizes)
         return tuple(readings_of(size, self.domain.fills.get(axis)) for axis, size in each)
 
-    def _importance(self) -> list[float]:
-        """The weight of the variance of a cell of each table; for errors a first guess."""
-        if self.wanted:
-            return [1 / float(one) ** 2 for one in self.wanted]
-        return [weight * cells for weight, cells in zip(self.weights, self.domain.cells, strict=True)]
-
     @cached_property
     def limits(self) -> tuple[tuple[tuple[tuple[EffectCounts, float], ...], float], ...]:
         """For each table with an error, and each kind of its cells whose noise may be the widest, what it demands.
@@ -87,7 +80,9 @@ class EffectsRecipe:
         """
         found = []
         sizes = self.domain.effects.sizes
-        for table, wanted in zip(self.domain.tables, self.wanted, strict=False):
+        for table, wanted in zip(self.domain.tables, self.demand.errors, strict=True):
+            if wanted is None:
+                continue
             parts = [part for part in parts_of(self.domain.effects, table) if part in self.noisy]
             outside = [prod(sizes[axis] for axis in table if axis not in part) for part in parts]
             for readings in product(*(widest_of(self._readings[axis]) for axis in table)):
@@ -97,10 +92,7 @@ class EffectsRecipe:
         return tuple((adds, wanted) for adds, wanted in found if adds)
 
     def error(self, noises: Noises, rows: int) -> float:
-        halves = self.errors(noises)
-        if self.wanted:
-            halves = [half / most for half, most in zip(halves, self.wanted, strict=True)]
-        return float_up(max(halves, default=Fraction(0)))
+        return float_up(self.demand.error(self.errors(noises)))
 
     def errors(self, noises: Noises) -> list[Fraction]:
         """For each table a half-width of the noise in every cell that can have rows."""
@@ -115,10 +107,10 @@ class EffectsRecipe:
         return self.error(noises, size.rows)
 
     def unit(self, rows: int) -> str:
-        return "times the error that its table should have" if self.wanted else ""
+        return self.demand.unit
 
     def accuracy(self, noises: Noises) -> str:
-        return agreement_words(self.domain, wanted=bool(self.wanted))
+        return agreement_words(self.domain, self.demand)
 
     def statements(self, noises: Noises) -> Statements:
         # Each cell of each table has a sum of noises of its own.

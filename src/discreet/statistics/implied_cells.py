@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.cube.cells import Integers
 from discreet.mechanisms.effects import Axes
-from discreet.statistics.base import PublicSum
+from discreet.statistics.public_totals import PublicSum
 
 __all__ = ["implied_cells"]
 

@@ -20,12 +20,13 @@ from discreet.cube.queries import EffectCounts, RowCount, TableCounts
 from discreet.domain.groups import BinGroup, Group, covering, group_labels
 from discreet.domain.steps import NumberFacts, TableFacts
 from discreet.mechanisms.effects import Axes, Effects, effects_of
-from discreet.statistics.base import Asked, ListedTotals, PublicSum
+from discreet.statistics.base import Asked
 from discreet.statistics.conditions import TableConditions
 from discreet.statistics.counted import ADD_UP, APART, PUBLISHED, PublicCells
 from discreet.statistics.effects import parts_of
 from discreet.statistics.filled import Fills, mean_gains, readings_of
 from discreet.statistics.implied_cells import implied_cells
+from discreet.statistics.public_totals import ListedTotals, PublicSum
 from discreet.statistics.recipe import Counted
 
 __all__ = ["Domain", "TableAxis", "domain_of"]

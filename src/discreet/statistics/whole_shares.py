@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from discreet.mechanisms.effects import Axes, Effects
 from discreet.statistics.effects import parts_of
 
-__all__ = ["divide_for_errors", "divide_whole"]
+__all__ = ["divide_for_errors", "divide_whole", "divide_within"]
 
 _STEPS = 100
 _NEAR = 1e-6  # a step that gains less is the last one
+_LEAST = 1e-9  # of a share, relative to the largest gain: a table that is of no use now may be later
 
 Floats = NDArray[np.float64]
 
@@ -66,12 +67,51 @@ def divide_for_errors(
     return [float(one) for one in best]
 
 
+def divide_within(
+    effects: Effects,
+    tables: Sequence[Axes],
+    asked: tuple[Sequence[Mapping[Axes, float]], Mapping[Axes, float]],
+    start: Sequence[float],
+    how: tuple[int, float],
+) -> list[float]:
+    """Shares with about the least sum among those whose largest variance is near the least possible one.
+
+    Args:
+        effects: of all tables.
+        tables: those that are measured.
+        asked: as for errors the cells of tables, and for the sum what the variance of each effect adds to it.
+        start: shares that were best for errors without least squares.
+        how: the power of a share in the precision, and by which factor the largest variance may be above the least one.
+    """
+    (cells, wanted), (power, room) = asked, how
+    parts = tuple(dict.fromkeys([*wanted, *(part for one in cells for part in one)]))
+    told = _Told(effects, tables, parts)
+    adds = np.array([[one.get(part, 0.0) for part in parts] for one in cells])
+    worth = np.array([wanted.get(part, 0.0) for part in parts])
+    first = np.array(divide_for_errors(effects, tables, cells, start, power))
+    first /= first.sum()
+    if room <= 1:
+        return [float(one) for one in first]
+    most = float(told.variances(adds, first**power).max()) * room
+    shares = _descend(told, worth, (first + 1 / len(first)) / 2, power)
+    prices = np.full(len(cells), told.sum_of(worth, shares**power) / most / len(cells))
+    best, least = first, told.sum_of(worth, first**power)
+    for _ in range(_STEPS):
+        over, total = told.variances(adds, shares**power) / most, told.sum_of(worth, shares**power)
+        if over.max() <= 1 + _NEAR and total < least * (1 - _NEAR):
+            best, least = shares, total
+        prices = prices * over ** (1 / 2)
+        shares = _descend(told, worth + prices @ adds, shares, power)
+    return [float(one) for one in best]
+
+
 def _descend(told: _Told, worth: Floats, shares: Floats, power: int) -> Floats:
     """Shares with a smaller sum, while it falls: at the best ones all of them gain alike, d Σ/d s_b is the same."""
     least = told.sum_of(worth, shares**power)
     for _ in range(_STEPS):
         gains = told.gains(worth, shares**power) * shares ** (power - 1)
         further = shares * (gains / gains.max()) ** (1 / 4)
+        further = np.maximum(further, _LEAST)
         further /= further.sum()
         found = told.sum_of(worth, further**power)
         if not found < least * (1 - _NEAR):

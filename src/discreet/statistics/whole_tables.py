@@ -26,6 +26,7 @@ from discreet.statistics.estimate import Estimate
 from discreet.statistics.printed_cells import decimals_of_parts
 from discreet.statistics.recipe import Answers, CountTable, GroupSize, Noises, Statements
 from discreet.statistics.table_axes import Domain
+from discreet.statistics.table_demands import TableDemand
 from discreet.statistics.whole_effects import (
     MeasuredTable,
     WholeTables,
@@ -34,7 +35,7 @@ from discreet.statistics.whole_effects import (
     halves_of_whole,
     variance_of_effect,
 )
-from discreet.statistics.whole_shares import divide_for_errors, divide_whole
+from discreet.statistics.whole_shares import divide_for_errors, divide_whole, divide_within
 from discreet.statistics.whole_widths import widths_of_whole
 
 __all__ = ["WholeRecipe", "whole_recipe"]
@@ -73,9 +74,9 @@ _NOISES: Mapping[Weighting, _Noise] = MappingProxyType(
 )
 
 
-def whole_recipe(domain: Domain, weights: tuple[float, ...], wanted: tuple[Fraction, ...], asked: Asked) -> WholeRecipe:
+def whole_recipe(domain: Domain, demand: TableDemand, asked: Asked) -> WholeRecipe:
     """The tables that do not follow from what is public; these get noise."""
-    return WholeRecipe(domain, domain.words(asked.totals), weights, wanted, _NOISES[asked.weighting])
+    return WholeRecipe(domain, domain.words(asked.totals), demand, _NOISES[asked.weighting])
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,16 +86,14 @@ class WholeRecipe:
     Args:
         domain: what the tables are margins of.
         words: for each table what a document says of its counts beside exact totals.
-        weights: for each how much its variances count.
-        wanted: for each the half-width that its intervals should have; empty where the variances count.
+        demand: what is asked of their noise.
         noise: how they are measured.
     """
 
     whole: ClassVar = False
     domain: Domain
     words: tuple[Mapping[str, str], ...]
-    weights: tuple[float, ...]
-    wanted: tuple[Fraction, ...]
+    demand: TableDemand
     noise: _Noise
 
     @cached_property
@@ -119,21 +118,25 @@ class WholeRecipe:
 
     def _shares(self) -> list[float]:
         """About the best ones after least squares, beginning with the best ones before them."""
-        tables, own = [self.domain.tables[place] for place in self.noisy], self.domain
-        if self.wanted:
-            start = [1 / float(self.wanted[place]) ** self.noise.steep for place in self.noisy]
-            squares = [1 / float(self.wanted[place]) ** 2 for place in self.noisy]
-            cells = [own.worth_of(table, one) for table, one in zip(tables, squares, strict=True)]
-            return divide_for_errors(own.effects, tables, cells, start, self.noise.precise)
-        importance = [weight * cells for weight, cells in zip(self.weights, own.cells, strict=True)]
-        start = [importance[place] ** self.noise.power for place in self.noisy]
-        return divide_whole(own.effects, tables, own.worth(importance), start, self.noise.precise)
+        own, demand, precise = self.domain, self.demand, self.noise.precise
+        tables, importance = [own.tables[place] for place in self.noisy], demand.importance(own.cells)
+        worth = own.worth(importance)
+        if not demand.limited:
+            start = [importance[place] ** self.noise.power for place in self.noisy]
+            return divide_whole(own.effects, tables, worth, start, precise)
+        errors = [(table, float(one)) for table, one in zip(own.tables, demand.errors, strict=True) if one is not None]
+        cells = [one for one in (own.worth_of(table, 1 / error**2) for table, error in errors) if one]
+        if not cells:
+            return divide_whole(own.effects, tables, worth, [1.0] * len(tables), precise)
+        least = min(error for _, error in errors)
+        wanted = [demand.errors[place] for place in self.noisy]
+        start = [1 / (least if one is None else float(one)) ** self.noise.steep for one in wanted]
+        if demand.alike:
+            return divide_for_errors(own.effects, tables, cells, start, precise)
+        return divide_within(own.effects, tables, (cells, worth), start, (precise, demand.room))
 
     def error(self, noises: Noises, rows: int) -> float:
-        halves = self.errors(noises)
-        if self.wanted:
-            halves = [half / most for half, most in zip(halves, self.wanted, strict=True)]
-        return float_up(max(halves, default=Fraction(0)))
+        return float_up(self.demand.error(self.errors(noises)))
 
     def errors(self, noises: Noises) -> list[Fraction]:
         """For each table a half-width of the noise in every cell that can have rows."""
@@ -170,10 +173,10 @@ class WholeRecipe:
         return self.error(noises, size.rows)
 
     def unit(self, rows: int) -> str:
-        return "times the error that its table should have" if self.wanted else ""
+        return self.demand.unit
 
     def accuracy(self, noises: Noises) -> str:
-        said = agreement_words(self.domain, wanted=bool(self.wanted))
+        said = agreement_words(self.domain, self.demand)
         return f"{said}; each table is measured whole: {self.noise.because}"
 
     def statements(self, noises: Noises) -> Statements:

@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from discreet.statistics.base import PublicSum
 from discreet.statistics.implied_cells import implied_cells
+from discreet.statistics.public_totals import PublicSum
 
 SHAPE = (2, 3)
 MOST = 3
