@@ -16,6 +16,7 @@
 * `shown`: The groups that a release prints, a function of the plan alone
 * `sizes`: The limits on the size of a release and of its cubes
 * `table`: The table as a program sees it: immutable, without rows
+* `together`: Several requests that count rows as one: their tables are measured together, and agree
 * `used`: The part of a plan that its release depends on: the columns that it uses and the steps on them
 * `worded`: The columns, categories, bins, numbers and frames that can have words in the releases of some requests
 """

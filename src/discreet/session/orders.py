@@ -15,6 +15,7 @@ from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanErro
 from discreet.exact.names import one_form
 from discreet.exact.numbers import Amount
 from discreet.plan.plan import Plan
+from discreet.plan.together import one_request
 from discreet.privacy.amounts import Spend, budget_down, spend_of
 from discreet.privacy.coordinates import Budget, coordinates
 from discreet.quotes.groups import Expect
@@ -114,7 +115,7 @@ def check_order(order: object) -> Order:
         raise ArgumentError("about: has two texts in one language; put them together")
     if order.quality is not None and not isinstance(order.quality, Quality):
         raise ArgumentError(f"quality={printed(order.quality)}: must be a Quality(…)")
-    return replace(order, name=check_name(order.name, "name"), about=tuple(texts))
+    return replace(order, request=one_request(order.request), name=check_name(order.name, "name"), about=tuple(texts))
 
 
 def check_names(orders: Sequence[Order]) -> None:

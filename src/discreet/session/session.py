@@ -28,6 +28,7 @@ from discreet.exact.numbers import Amount
 from discreet.invariants import Invariants
 from discreet.plan.plan import Plan
 from discreet.plan.table import Table
+from discreet.plan.together import Requests, one_request
 from discreet.privacy.amounts import Spend, amount_text, check_budget, report_delta_of
 from discreet.privacy.coordinates import Budget
 from discreet.quotes.groups import Expect
@@ -232,39 +233,39 @@ class Session:
             raise PlanError("publish_totals(): the session declares no invariants; give them when it is opened")
         return self._public.publish(self._engine, self._charging.approving.exact_request(self._ledger, self._public.exactly))
 
-    def quote(self, request: Plan, *, spend: Spend = None, error: Errors = None, expect: Expect = None) -> Quote:
+    def quote(self, request: Requests, *, spend: Spend = None, error: Errors = None, expect: Expect = None) -> Quote:
         """The cost of the request and the expected errors of its statistics. Spends nothing and sees no rows.
 
         If invariants are declared but not yet published, everything that depends on them is bounded over all totals.
 
         Args:
-            request: made from `session.table` with `agg`.
+            request: made from `session.table` with `agg`; or a list of several, as for `release`.
             spend: as for `release`.
             error: instead of a spend, the largest error of some statistics by name. The quote is for the smallest spend of
                 three digits that meets all of them: in groups of `expect` rows, whatever these are; else as `expected`.
-            expect: the rows, null ones aside, that a group is expected to have, from public knowledge; a
-                list for several groups.
+            expect: the rows, null ones aside, that a group is expected to have; a list for several groups.
 
         Raises:
             PlanError: not a request of this session's table, or all its numbers are public, or no spend meets the errors.
             ArgumentError: the spend is not a positive amount of the session's measure, or both are given.
         """
-        self._check(request)
+        asked = one_request(request)
+        self._check(asked)
         from discreet.quotes.spend_for_errors import quote_asked
 
-        given = self._charging.given(request, spend, error)
-        return quote_asked(request, given, self._budget, self._public.exact_totals(), expect)
+        given = self._charging.given(asked, spend, error)
+        return quote_asked(asked, given, self._budget, self._public.exact_totals(), expect)
 
     def statement(
-        self, request: Plan, *, spend: Spend = None, error: Errors = None, name: str, expect: Expect = None
+        self, request: Requests, *, spend: Spend = None, error: Errors = None, name: str, expect: Expect = None
     ) -> ReleaseStatement:
         """The statement that `discreet.approve` signs for a release, where that is demanded; the ledger gets its file."""
-        order = check_order(Order(request, spend, name, error, expect=expect))
+        order = check_order(Order(one_request(request), spend, name, error, expect=expect))
         return self._charging.approving.statement(self._ledger, order, self._quote_order(order).spend)
 
     def release(
         self,
-        request: Plan,
+        request: Requests,
         *,
         spend: Spend = None,
         error: Errors = None,
@@ -281,7 +282,7 @@ class Session:
         release that was charged, and for which nothing was drawn yet, is finished at no further charge.
 
         Args:
-            request: made from `session.table` with `agg`.
+            request: made from `session.table` with `agg`; or a list of some that count, which are measured together.
             spend: an amount of the session's measure for the original data; None means all that remains.
             error: instead of a spend, the largest errors as for `quote`: the smallest spend that meets them is charged.
             expect: as for `quote`.
@@ -299,7 +300,7 @@ class Session:
             LedgerError: the name is taken or in work, its charge or its files are lost, or the ledger cannot be written.
             ReleaseFailed: the release failed after the reservation; the charge stands, and the text says if it is lost.
         """
-        answer = self.release_all([Order(request, spend, name, error, to, again, about, quality, expect)])[0]
+        answer = self.release_all([Order(one_request(request), spend, name, error, to, again, about, quality, expect)])[0]
         if isinstance(answer, ReleaseFailed):
             raise answer
         return answer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf, prod
@@ -45,6 +45,7 @@ __all__ = [
     "refuse_twice",
     "tables",
     "tables_apart",
+    "tables_of",
 ]
 
 _MOST_EACH = 10**9
@@ -68,7 +69,7 @@ def tables(
     `ways` makes all tables of two columns. Rows that bins leave out are counted and not printed.
 
     Args:
-        groupings: the columns or bins of each table.
+        groupings: the columns or bins of each table; [] is the number of all rows.
         weights: how much the variances of each table count in the sum that is the least; 1 without.
         errors: the half-width that the intervals of each table should have. Without weights the spend is divided so that the
             largest quotient of a half-width and its error is the least. This quotient is the error of the statistic: so
@@ -79,8 +80,8 @@ def tables(
         weight: the share of the spend relative to other statistics of the request.
 
     Raises:
-        PlanError: no grouping, an empty one, or one that is given twice; weights or errors that are not positive, or not one
-            for each table; a table with neither.
+        PlanError: no grouping, the empty one alone, or one that is given twice; weights or errors that are not positive, or
+            not one for each table; a table with neither.
     """
     given = _given_groupings(groupings)
     kind = Tables(given, _weights(weights, len(given)), _errors(errors, len(given)))
@@ -92,14 +93,24 @@ _ANY = (inf, "inf")
 """An error that any half-width has: as a number, and as a plan file has it."""
 
 
+def tables_of(
+    groupings: tuple[tuple[Group, ...], ...], weights: Sequence[Fraction], errors: Sequence[Fraction | None]
+) -> Statistic:
+    """The statistic of tables that were checked, each with a weight, 0 for none, or an error."""
+    same = len(set(weights)) == 1 and (not any(errors) or not any(weights))
+    kind = Tables(groupings, () if same else tuple(weights), tuple(errors) if any(errors) else ())
+    return Statistic(kind, None, Tables.word)
+
+
 def _given_groupings(groupings: Sequence[Sequence[str | Bins]]) -> tuple[tuple[str | Bins, ...], ...]:
     """The groupings as they were given, each a list of columns or bins.
 
     Raises:
-        PlanError: no grouping, an empty one, or something else.
+        PlanError: no grouping, the empty one alone, or something else.
     """
-    asked = tuple(tuple(grouping) if isinstance(grouping, list | tuple) else () for grouping in groupings)
-    if not asked or not all(asked) or not all(isinstance(by, str | Bins) for grouping in asked for by in grouping):
+    asked = tuple(tuple(grouping) for grouping in groupings if isinstance(grouping, list | tuple))
+    others = len(asked) < len(groupings) or not all(isinstance(by, str | Bins) for grouping in asked for by in grouping)
+    if others or not any(asked):
         raise PlanError('tables(): must name different lists of columns or bins, such as tables(["a", "b"], ["a", "c"])')
     return asked
 
@@ -269,11 +280,18 @@ class Tables:
         return whole_recipe(domain, demand, asked)
 
     def _demand(self) -> TableDemand:
+        weights, errors = self._asked()
+        return TableDemand(tuple(map(float, weights)), errors)
+
+    def _asked(self) -> tuple[tuple[Fraction, ...], tuple[Fraction | None, ...]]:
+        """For each table its weight and its error; without weights those without an error weigh 1."""
         errors = self.errors or (None,) * len(self.tables)
-        if self.weights:
-            return TableDemand(tuple(map(float, self.weights)), errors)
-        # Of tables with errors alone none is weighed; else those without an error are.
-        return TableDemand(tuple(0.0 if one is not None else 1.0 for one in errors), errors)
+        return self.weights or tuple(Fraction(one is None) for one in errors), errors
+
+    def each(self) -> Iterator[tuple[tuple[Group, ...], Fraction, Fraction | None]]:
+        """The groups of each table, which were checked, its weight and its error."""
+        for grouping, weight, error in zip(self.tables, *self._asked(), strict=True):
+            yield tuple(group for group in grouping if isinstance(group, CategoryGroup | BinGroup)), weight, error
 
 
 def tables_apart(free: Free) -> Sensitivity:

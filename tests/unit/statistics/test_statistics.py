@@ -410,7 +410,7 @@ def test_a_release_states_its_statistics_and_nothing_that_is_no_json():
         (lambda: dp.std("v", nulls="keep"), "must be 'skip'"),
         (dp.tables, "must name different lists"),
         (lambda: dp.tables(["g"], ["g"]), "must name different lists"),
-        (lambda: dp.tables(["g"], []), "must name different lists"),
+        (lambda: dp.tables([]), "must name different lists"),
         (lambda: dp.tables(["g", "g"]), "names a column twice"),
         (lambda: dp.tables(["w"]), "grouped by bins"),
         (lambda: dp.tables(["c"]), "not declared"),
