@@ -81,7 +81,7 @@ def _completed(targets: Targets, joined: Joined, many: int, words: Words) -> Int
     free = [root for root in targets.roots if root.axes[0] not in joined]
     order = [*sorted(joined), *(root.axes[0] for root in free)]
     sizes = [targets.sizes[axis] for axis in order]
-    links = [_link(root, axis, order) for root in free for axis in root.axes if axis in joined]
+    links = [_link(targets, root, axis, order) for root in free for axis in root.axes if axis in joined]
     ahead, inside = look_ahead(sizes, [*links, *_conditions(targets, order)]), look_ahead(sizes, links)
     for root in free:
         place, alone = order.index(root.axes[0]), _shares(root.alone)
@@ -105,11 +105,11 @@ def _blocks(rows: int, levels: int) -> Iterator[slice]:
     return (slice(low, min(low + size, rows)) for low in range(0, rows, size))
 
 
-def _link(root: Root, axis: int, order: Sequence[int]) -> Condition:
-    """A level of the root goes with the level of its axis that the row has already."""
+def _link(targets: Targets, root: Root, axis: int, order: Sequence[int]) -> Condition:
+    """A level of the root goes with the level of its axis that the row has already; some may go with none."""
     codes = root.codes[:, root.axes.index(axis)]
     scope = (order.index(axis), order.index(root.axes[0]))
-    return Condition(scope, np.arange(int(codes.max()) + 1)[:, None] == codes)
+    return Condition(scope, np.arange(targets.sizes[axis])[:, None] == codes)
 
 
 def _conditions(targets: Targets, order: Sequence[int]) -> Iterator[Condition]:

@@ -92,7 +92,7 @@ def test_a_table_counts_for_what_its_own_effect_adds():
 
 
 REFUSED = {
-    "it has none": dp.tables(["a"], ["b"]),
+    "it has none": dp.count("a"),
 }
 
 
