@@ -341,3 +341,33 @@ def test_a_change_of_one_attribute_costs_as_much_as_any_pair_of_rows_that_differ
     ]
     worst = max(float(((every[one] - every[other]) ** 2).sum()) for one, other in pairs)
     assert 0 < worst <= float(part_of_change(quoted, change)) * (1 + 1e-9)
+
+
+ALL = dp.bins("v", [0, 5])
+"""One group of every value."""
+SPENDS = {"effects": SPEND, "whole": dp.PureDP(1)}
+RELATIONS = {"n private": dp.AddRemove(), "n public": dp.ReplaceOne(rows=len(FRAME))}
+
+
+@pytest.mark.parametrize("measured", SPENDS)
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_nulls_that_the_only_group_fills_are_counted_as_any_row(relation, measured):
+    spend = SPENDS[measured]
+    session = session_over(FRAME, SCHEMA, neighbours=RELATIONS[relation], budget=spend)
+    filled = session.table.impute({"v": dp.Uniform()})
+    asked = session.quote(filled.agg(dp.tables([ALL, "c"], ["c"])), spend=spend)
+    assert not any("v" in one.query.columns() or "v with its nulls" in one.query.columns() for one in asked.measured)
+    found = session.release(filled.agg(dp.tables([ALL, "c"], ["c"], ["b"])), spend=spend, name="n")
+    (both, alone) = (found.tables[f"tables_{one}"].drop("v", strict=False) for one in ("v_c", "c"))
+    assert both.equals(alone)
+    assert abs(both["count"].sum() - 60) < 60 and dp.verify(found)
+
+
+@pytest.mark.parametrize("measured", SPENDS)
+def test_a_table_of_the_only_group_that_fills_is_the_number_of_rows(measured):
+    filled = dp.Table(SCHEMA, dp.AddRemove()).impute({"v": dp.Uniform()})
+    asked = quote(filled.agg(dp.tables([ALL])), SPENDS[measured])
+    assert [one.query.words() for one in asked.measured] == ["rows of all tables"]
+    public = dp.Table(SCHEMA, dp.ReplaceOne(rows=60)).impute({"v": dp.Uniform()})
+    with pytest.raises(dp.PlanError, match="asks only for numbers that are public already"):
+        quote(public.agg(dp.tables([ALL])), SPENDS[measured])

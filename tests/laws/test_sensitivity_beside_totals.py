@@ -39,6 +39,7 @@ from discreet.cube.queries import (
     TableCounts,
     VectorSum,
     WeightedSum,
+    WholeTable,
 )
 from discreet.cube.trees import Tree
 from discreet.domain.groups import CategoryGroup
@@ -97,6 +98,7 @@ def queries(plan):
     size = len(column.kept) + column.nullable
     yield TableCounts((CategoryGroup("b"),), (size,))
     yield EffectCounts((CategoryGroup("b"),), (size,), (tuple(range(size)),), 2)
+    yield WholeTable((CategoryGroup("b"),), (size,), (tuple(range(size)),), 1, 2)
     yield AreaEffects(AreaLevels(("b",), (size,), (tuple(range(size)),), ()), 1, EffectCounts((), (), (), 2))
     yield QuantileCodes("v", 0, 4, HALF)
     yield QuantileIntervals(QuantileCodes("v", 0, 4, HALF), HALF)

@@ -249,8 +249,7 @@ class Session:
             PlanError: not a request of this session's table, or all its numbers are public, or no spend meets the errors.
             ArgumentError: the spend is not a positive amount of the session's measure, or both are given.
         """
-        asked = one_request(request)
-        self._check(asked)
+        self._check(asked := one_request(request))
         from discreet.quotes.spend_for_errors import quote_asked
 
         given = self._charging.given(asked, spend, error)

@@ -49,7 +49,7 @@ def told_of(domain: Domain) -> Mapping[str, str]:
 
 def agreement_words(domain: Domain, demand: TableDemand) -> str:
     """The words after the error in a quote."""
-    filled = f"; {domain.filled_words}" if domain.fills else ""
+    filled = f"; {domain.filled_words}" if domain.filled_words else ""
     if demand.alike:
         return f" {demand.unit}, at most; all tables agree{filled}"
     if demand.mixed:

@@ -275,7 +275,7 @@ class Tables:
         domain, demand = domain_of(groupings_of(one), asked), self._demand()
         if asked.weighting == "squares" and domain.has_few_effects:
             return effects_recipe(domain, demand, asked)
-        if len(domain.tables) == 1 and not domain.fills and not demand.limited:
+        if len(domain.tables) == 1 and not domain.filled_words and not demand.limited:
             return own_counts(one, asked)  # its noise keeps exact totals, and its intervals are those of that noise
         return whole_recipe(domain, demand, asked)
 

@@ -29,6 +29,7 @@ __all__ = [
     "halves_of",
     "parts_of",
     "projected_of",
+    "telling_axes",
     "variances_of",
 ]
 
@@ -127,5 +128,10 @@ def gain_of(table: Axes, part: Axes, readings: Sequence[Reading]) -> Fraction:
 
 def parts_of(effects: Effects, table: Axes) -> list[Axes]:
     """The effects that a table is put together from: its axes of more than one level, and all sets of these."""
-    telling = [axis for axis in table if effects.sizes[axis] > 1]
-    return [tuple(sorted(one)) for many in range(len(telling) + 1) for one in combinations(telling, many)]
+    telling = telling_axes(effects, table)
+    return [one for many in range(len(telling) + 1) for one in combinations(telling, many)]
+
+
+def telling_axes(effects: Effects, table: Axes) -> Axes:
+    """The axes of a table that have more than one level, in increasing order."""
+    return tuple(sorted(axis for axis in table if effects.sizes[axis] > 1))

@@ -45,7 +45,8 @@ class TableAxis:
     Args:
         printed: the groups that are asked for.
         whole: the same with those that hold what these leave out, as their labels are written.
-        group: the same as queries call it: of the column with its nulls where these are filled.
+        group: the same as queries call it: of the column with its nulls where these are filled. None where these are filled
+            by the only level that there is: then every row is in it.
         size: how many groups `group` has.
         many: how many `printed` has.
         alive: the positions in `group` of those that can have rows.
@@ -54,11 +55,16 @@ class TableAxis:
 
     printed: Group
     whole: Group
-    group: Group
+    group: Group | None
     size: int
     many: int
     alive: tuple[int, ...]
     chances: tuple[int, ...]
+
+    @property
+    def is_filled(self) -> bool:
+        """True if the nulls of the column are counted by a law."""
+        return bool(self.chances) or self.group is None
 
     @property
     def levels(self) -> tuple[int, ...]:
@@ -186,8 +192,12 @@ class Domain:
 
     def whole_table(self, table: Axes) -> TableCounts:
         """The counts of a table by all levels."""
-        own = [self.axes[axis] for axis in table]
-        return TableCounts(tuple(axis.group for axis in own), tuple(axis.size for axis in own))
+        own = [(axis.group, axis.size) for axis in map(self.axes.__getitem__, table) if axis.group is not None]
+        return TableCounts(tuple(group for group, _ in own), tuple(size for _, size in own))
+
+    def alive(self, table: Axes) -> tuple[tuple[int, ...], ...]:
+        """For each group of this table the positions of those that can have rows."""
+        return tuple(self.axes[axis].alive for axis in table if self.axes[axis].group is not None)
 
     def printed(self, table: Axes, levels: Floats) -> Floats:
         """Numbers of all printed cells of a table, the last group fastest: from those of its levels, else 0."""
@@ -202,7 +212,7 @@ class Domain:
     @property
     def filled_words(self) -> str:
         """The words for nulls that nobody drew a value for; empty where none is filled."""
-        names = ", ".join(dict.fromkeys(self.axes[axis].printed.column for axis in self.fills))
+        names = ", ".join(dict.fromkeys(axis.printed.column for axis in self.axes if axis.is_filled))
         return f"the nulls of {names} are in the counts by the law that imputes them, and none was drawn" if names else ""
 
     def words(self, totals: Sequence[ListedTotals]) -> tuple[Mapping[str, str], ...]:
@@ -238,7 +248,7 @@ def domain_of(groupings: Sequence[tuple[Group, ...]], asked: Asked) -> Domain:
     known: dict[Axes, Counted] = {}
     for part in effects.parts:
         own = [axes[axis] for axis in part]
-        groups, sizes = tuple(axis.group for axis in own), tuple(axis.size for axis in own)
+        groups, sizes = tuple(axis.group for axis in own if axis.group is not None), tuple(axis.size for axis in own)
         parts[part] = EffectCounts(groups, sizes, tuple(axis.alive for axis in own))
         found = asked.known(parts[part].table if part else RowCount())
         if found is not None:
@@ -256,6 +266,8 @@ def _public_numbers(counted: Counted) -> Integers | None:
 def _axis(printed: Group, asked: Asked) -> TableAxis:
     whole, many = covering(printed, asked.facts), len(group_labels(printed, asked.facts))
     filling = asked.filled.get(printed.column)
+    if filling is not None and len(filling.law(whole)) == 1:
+        return TableAxis(printed, whole, None, 1, many, (0,), ())
     if filling is not None:
         group = replace(whole, column=filling.called)
         size = len(group_labels(group, asked.facts))

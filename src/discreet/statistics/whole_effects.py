@@ -20,7 +20,7 @@ from discreet.errors import InternalError
 from discreet.mechanisms.effects import Axes, Effects, project
 from discreet.noise.single.laws import DiscreteLaplace, Law, RoundedGaussian
 from discreet.noise.single.weighted import Alone, Bounded, half_width_of_laplace, half_width_of_rounded
-from discreet.statistics.effects import Halves, MeasuredEffect, gain_of, parts_of
+from discreet.statistics.effects import Halves, MeasuredEffect, gain_of, parts_of, telling_axes
 from discreet.statistics.filled import Cells, Fills, blocks_of_cells
 
 __all__ = [
@@ -214,7 +214,8 @@ def _noise_of(whole: WholeTables, table: Axes, cells: Cells, shares: Mapping[Axe
     Those of different effects are orthogonal. A cell's own number has r - r̄ at its level, and Σ r/n_i, both positive.
     """
     squares, largest = np.zeros(len(whole.tables)), np.zeros(len(whole.tables))
-    own = next((place for place, one in enumerate(whole.tables) if sorted(one.axes) == sorted(table)), None)
+    telling = telling_axes(whole.effects, table)
+    own = next((place for place, one in enumerate(whole.tables) if telling_axes(whole.effects, one.axes) == telling), None)
     own_weight = np.zeros(2)
     for part in parts_of(whole.effects, table):
         if part not in shares:

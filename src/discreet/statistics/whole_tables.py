@@ -21,7 +21,7 @@ from discreet.statistics.agreed_cells import agreement_words, known_effects, pri
 from discreet.statistics.base import Asked
 from discreet.statistics.conditioned_cells import Agreed, Shown, Widths, agree, halves_beside
 from discreet.statistics.conditions import system_before
-from discreet.statistics.effects import Halves, MeasuredEffect, parts_of
+from discreet.statistics.effects import Halves, MeasuredEffect, parts_of, telling_axes
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.printed_cells import decimals_of_parts
 from discreet.statistics.recipe import Answers, CountTable, GroupSize, Noises, Statements
@@ -98,14 +98,15 @@ class WholeRecipe:
 
     @cached_property
     def noisy(self) -> dict[int, WholeTable]:
-        """The tables that get noise, by their positions; one of those that differ in the order of their axes alone."""
+        """The tables that get noise, by their positions; one of those that count the same in another order."""
         found = {}
-        once = {tuple(sorted(table)): place for place, table in reversed(list(enumerate(self.domain.tables)))}
+        each = reversed(list(enumerate(self.domain.tables)))
+        once = {telling_axes(self.domain.effects, table): place for place, table in each}
         for place in sorted(once.values()):
             table = self.domain.tables[place]
             if any(part not in self.domain.known for part in parts_of(self.domain.effects, table)):
-                whole, alive = self.domain.whole_table(table), tuple(self.domain.axes[axis].alive for axis in table)
-                found[place] = WholeTable(whole.groups, whole.sizes, alive, self.noise.fine)
+                whole = self.domain.whole_table(table)
+                found[place] = WholeTable(whole.groups, whole.sizes, self.domain.alive(table), self.noise.fine)
         return found
 
     @cached_property
@@ -208,8 +209,11 @@ class WholeRecipe:
 
     def measured_tables(self, answers: Answers) -> tuple[MeasuredTable, ...]:
         """The public answers of the tables that get noise."""
+        sizes = self.domain.effects.sizes
         each = zip(self.noise_behind(answers.noises), self.noisy.values(), strict=True)
-        return tuple(replace(one, values=answers.values[query].reshape(query.levels)) for one, query in each)
+        return tuple(
+            replace(one, values=answers.values[query].reshape([sizes[axis] for axis in one.axes])) for one, query in each
+        )
 
     def noise_behind(self, noises: Noises) -> tuple[MeasuredTable, ...]:
         """The noise behind each of them."""

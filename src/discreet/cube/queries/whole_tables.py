@@ -40,7 +40,8 @@ class WholeTable:
     times: int = 1
 
     def words(self) -> str:
-        return f"table by {', '.join(self.columns())}"
+        named = ", ".join(self.columns())
+        return f"table by {named}" if named else "rows of all tables"
 
     def contribution(self) -> str:
         return f"each row adds {numbers_added(self)} to one place"
