@@ -79,9 +79,7 @@ def released(frame: pl.DataFrame, schema: dp.Schema, totals: list[str]) -> dp.Re
             ledger=Path(folder) / "budget.db",
             invariants=dp.Totals(*totals) if totals else None,
         )
-        return session.release(
-            session.table.agg(dp.tables(*dp.ways([*schema.columns], 2))), spend="0.5", name="all"
-        )
+        return session.release(session.table.agg(dp.tables(*dp.ways([*schema.columns], 2))), spend="0.5", name="all")
 
 
 def main(given: argparse.Namespace) -> None:

@@ -365,7 +365,10 @@ if not _typing.TYPE_CHECKING:  # type checkers see the imports above, and that t
             return found
         if not name.startswith("_") and _find_spec(f"{__name__}.{name}") is not None:
             return _import_module(f"{__name__}.{name}")
-        near = _import_module("discreet.statistics.other_words").nearest_way(name)
+        words = _import_module("discreet.statistics.other_words")
+        if name in words.EARLIER:
+            return __getattr__(words.EARLIER[name])
+        near = words.nearest_way(name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{near}")
 
 

@@ -360,7 +360,7 @@ def test_nulls_that_the_only_group_fills_are_counted_as_any_row(relation, measur
     found = session.release(filled.agg(dp.tables([ALL, "c"], ["c"], ["b"])), spend=spend, name="n")
     (both, alone) = (found.tables[f"tables_{one}"].drop("v", strict=False) for one in ("v_c", "c"))
     assert both.equals(alone)
-    assert abs(both["count"].sum() - 60) < 60 and dp.verify(found)
+    assert dp.verify(found).tables == 3
 
 
 @pytest.mark.parametrize("measured", SPENDS)

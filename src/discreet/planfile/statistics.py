@@ -11,7 +11,7 @@ from discreet.errors import did_you_mean
 from discreet.exact.numbers import Amount
 from discreet.planfile.tree import Node
 from discreet.statistics.base import Kind, Statistic
-from discreet.statistics.other_words import nearest_way
+from discreet.statistics.other_words import EARLIER, nearest_way
 from discreet.statistics.registry import by_word
 
 __all__ = ["statistic_of"]
@@ -56,7 +56,8 @@ def statistic_of(node: Node, of_group: Callable[[Node], str | Bins]) -> Statisti
     Raises:
         PlanError: an unknown word, an unknown key, a value of another type; `place` names the mistake.
     """
-    known = by_word()
+    now = by_word()
+    known = {**now, **{word: now[later] for word, later in EARLIER.items()}}
     if not isinstance(node.value, dict):
         return _read_word(node)
     words = [key for key in node.value if key in known and known[key].keys.value is not None]
@@ -64,11 +65,11 @@ def statistic_of(node: Node, of_group: Callable[[Node], str | Bins]) -> Statisti
         other = next((key for key in node.value if nearest_way(key)), None)
         if other is not None:
             raise node.child(other).wrong(f"'{other}' is not a statistic{nearest_way(other)}")
-        valued = [kind.word for kind in known.values() if kind.keys.value is not None]
+        valued = [kind.word for kind in now.values() if kind.keys.value is not None]
         node.table((), (*valued, *_ALWAYS, *_further_keys()))
         listed = f"{', '.join(valued[:-1])} or {valued[-1]}"
         raise node.wrong(f'must name one statistic of {listed}, such as {{ mean = "wage" }}')
-    return _read_table(node, known[words[0]], of_group)
+    return _read_table(node, (words[0], known[words[0]]), of_group)
 
 
 def _read_word(node: Node) -> Statistic:
@@ -89,8 +90,9 @@ def _further_keys() -> list[str]:
     return list(dict.fromkeys(key for keys in every for key in (*keys.allowed, *keys.needed)))
 
 
-def _read_table(node: Node, kind: type[Kind], of_group: Callable[[Node], str | Bins]) -> Statistic:
-    keys, word = kind.keys, kind.word
+def _read_table(node: Node, asked: tuple[str, type[Kind]], of_group: Callable[[Node], str | Bins]) -> Statistic:
+    word, kind = asked
+    keys = kind.keys
     parts = node.table((word, *keys.needed), (*_ALWAYS, *keys.allowed))
     options: dict[str, Any] = {"weight": parts["weight"].number()} if "weight" in parts else {}
     for key, read in (*keys.allowed.items(), *keys.needed.items()):

@@ -32,6 +32,7 @@ from discreet.statistics.conditions import conditions_json
 from discreet.statistics.counted import APART
 from discreet.statistics.effect_tables import EffectsRecipe
 from discreet.statistics.effects import Halves, MeasuredEffect
+from discreet.statistics.other_words import EARLIER
 from discreet.statistics.printed_cells import ends_of_parts
 from discreet.statistics.recipe import Answers
 from discreet.statistics.table_axes import Domain
@@ -40,6 +41,8 @@ from discreet.statistics.whole_tables import WholeRecipe
 
 __all__ = ["Verified", "blocks_of", "frames_of", "measured_json", "verify"]
 
+_AGREEING = (AgreeingAreas.word, *EARLIER)
+"""Statistics of tables that were measured together, whatever else a document says of them."""
 _HELD = 2
 """The documents of this format, and of those before it, have all measured integers in them."""
 
@@ -183,7 +186,7 @@ def blocks_of(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """
     with refuse_made_up():
         blocks = list(document.get("measured", ()))
-        agree = (one for one in document["statistics"] if "measured" in one or one["statistic"] == AgreeingAreas.word)
+        agree = (one for one in document["statistics"] if "measured" in one or one["statistic"] in _AGREEING)
         asked = [one["name"] for one in agree]
         if [block["statistic"] for block in blocks] != asked:
             raise KeyError

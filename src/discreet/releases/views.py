@@ -19,6 +19,7 @@ from discreet.domain.neighbours import is_of_persons
 from discreet.errors import ArgumentError, printed
 from discreet.releases.document import Release
 from discreet.releases.seen import Seen, printed_cells, tables_seen
+from discreet.statistics.other_words import EARLIER
 
 if TYPE_CHECKING:
     import polars as pl
@@ -126,7 +127,7 @@ def _views(document: Mapping[str, Any]) -> Iterator[_View]:
             yield _View(line["name"], line, 0, 0, document, line["name"])
         elif line["statistic"] == "counted_in_full":
             next(frames, None)  # no view is about it
-        elif line["statistic"] in {"histogram", "tables", "agreeing_areas"}:
+        elif line["statistic"] in {"histogram", "tables", "agreeing_areas", *EARLIER}:
             tables = len(line.get("tables", (None,)))
             for place, frame in zip(range(tables), frames, strict=False):
                 yield _View(frame["name"], line, place, tables, frame, "count")
@@ -195,7 +196,7 @@ def view_deviations(release: Release) -> pl.DataFrame:
 
 def _whole_in_tables(document: Mapping[str, Any], view: _View, views: Sequence[_View]) -> NDArray[np.int64]:
     """The whole numbers of a count, or of one of several tables, which are found for all of these together."""
-    if "measured" in view.line:
+    if "measured" in view.line or view.line["statistic"] in EARLIER:
         tables = [other for other in views if other.line is view.line]
         block = next(one for one in document["measured"] if one["statistic"] == view.line["name"])
         seen = tables_seen(block, document["noise"], [other.source for other in tables])

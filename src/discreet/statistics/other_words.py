@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["nearest_way"]
+__all__ = ["EARLIER", "nearest_way"]
+
+EARLIER: Mapping[str, str] = {"agreeing_tables": "tables"}
+"""Words of statistics that programs, plans and documents may still have, and those of today."""
 
 _SAME: Mapping[str, str] = {
     **dict.fromkeys(("avg", "average"), "mean"),
@@ -17,7 +20,7 @@ _SAME: Mapping[str, str] = {
     **dict.fromkeys(("ols", "lm", "linear_regression", "linreg", "slope"), "regression"),
     **dict.fromkeys(("quantile", "percentile", "percentiles", "deciles", "quartiles"), "quantiles"),
     **dict.fromkeys(("proportion", "percentage", "fraction", "ratio"), "share"),
-    **dict.fromkeys(("crosstab", "margins", "pivot", "agreeing_tables"), "tables"),
+    **dict.fromkeys(("crosstab", "margins", "pivot"), "tables"),
     **dict.fromkeys(("hist",), "histogram"),
 }
 _ELSEWISE: Mapping[str, str] = {

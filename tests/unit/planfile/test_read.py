@@ -76,6 +76,7 @@ def test_every_statistic_means_the_same_as_the_python_call(tmp_path: Path) -> No
         { tables = [["state", "sex"], [{ bins = "age", edges = [0, 50, 110] }, "sex"]], weight = 2, as = "margins" },
         { tables = { of = ["state", "sex"], ways = [1, 2] }, weights = [1, 2, 0.5], as = "all" },
         { tables = [["sex"]], errors = [10], as = "one" },
+        { agreeing_tables = [["state"]], as = "earlier" },
     ]
     intervals = "simultaneous"
     """
@@ -95,6 +96,7 @@ def test_every_statistic_means_the_same_as_the_python_call(tmp_path: Path) -> No
         dp.tables(["state", "sex"], [dp.bins("age", [0, 50, 110]), "sex"], weight=2).alias("margins"),
         dp.tables(["state"], ["sex"], ["state", "sex"], weights=[1, 2, "0.5"]).alias("all"),
         dp.tables(*dp.ways(["sex"], 1), errors=[10]).alias("one"),
+        dp.agreeing_tables(["state"]).alias("earlier"),
     ).simultaneous()  # fmt: skip
     assert order.request == expected
     assert order.request.digest == expected.digest

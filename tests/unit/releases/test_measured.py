@@ -76,6 +76,18 @@ def test_totals_of_some_groups_are_met_too():
     assert dp.verify(release).sums > 2
 
 
+def test_documents_that_call_them_agreeing_tables_are_read_alike():
+    release = released(neighbours=dp.AddRemove())
+    document = {key: value for key, value in release.document.items() if key != "digest"}
+    lines = [{key: value for key, value in one.items() if key != "measured"} for one in document["statistics"]]
+    earlier = make_release({**document, "statistics": [{**one, "statistic": "agreeing_tables"} for one in lines]})
+    assert dp.verify(earlier) == dp.verify(release) != Verified(0, 0, 0)
+    assert dp.consistent(earlier, "tables_a_b").equals(dp.consistent(release, "tables_a_b"))
+    assert earlier.rows().frame.columns == release.rows().frame.columns
+    with pytest.raises(dp.ArgumentError, match="cannot be read"):
+        dp.verify(changed_release(earlier, ("measured",), []))
+
+
 CHANGES = {
     "a cell": (("frames", 0, "columns", 2, "values", 0), "'count' of 'tables_a_b'"),
     "an end": (("frames", 1, "columns", 3, "values", 2), "'count_low' of 'tables_v_b'"),

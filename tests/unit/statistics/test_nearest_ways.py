@@ -11,7 +11,7 @@ import discreet as dp
 from discreet.domain.conditions import nearest_condition
 from discreet.errors import PlanError
 from discreet.planfile import load_plan
-from discreet.statistics.other_words import nearest_way
+from discreet.statistics.other_words import EARLIER, nearest_way
 from discreet.statistics.registry import by_word
 
 SCHEMA = dp.Schema(
@@ -45,6 +45,11 @@ def test_no_word_of_this_library_is_called_something_else() -> None:
     assert all(nearest_way(word).removeprefix("; here it is called ") in by_word() for word in called)
     with pytest.raises(AttributeError, match=r"has no attribute 'nothing_near'$"):
         getattr(dp, "nothing_near")  # noqa: B009
+
+
+def test_words_of_earlier_versions_are_still_those_of_statistics() -> None:
+    assert {dp.agreeing_tables: dp.tables} == {getattr(dp, word): getattr(dp, now) for word, now in EARLIER.items()}
+    assert not EARLIER.keys() & by_word().keys()
 
 
 def test_lists_where_arguments_are_meant() -> None:
