@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from mpmath import erfc, exp, mp, mpf, sqrt
 
+from discreet.audit.bounds import below
 from discreet.cube.keys import MOST_KEYS, UNIT, is_key, key_weight
 from discreet.errors import InternalError
 from discreet.mechanisms.thresholds import Threshold, chance_of_own, threshold_for
@@ -246,6 +247,30 @@ def test_keys_are_found_with_their_chance() -> None:
         assert (noisy >= found.least).all()
     wrong = float(reaches(found.law, found.least - 2 * UNIT))
     assert abs(draws * chance - draws * wrong) > 2 * slack
+
+
+@pytest.mark.parametrize(
+    ("variance", "delta", "keys", "runs"),
+    [
+        (Fraction(1, 8), Fraction(1, 50), 1, 400_000),
+        pytest.param(Fraction(4), Fraction(1, 5), MOST_KEYS, 24_000, marks=pytest.mark.slow),
+    ],
+)
+def test_a_canary_with_names_of_its_own_shows_nine_tenths_of_the_charge_and_never_more(
+    variance: Fraction, delta: Fraction, keys: int, runs: int
+) -> None:
+    """Without the canary no name of its own is found, so the chance that one is bounds δ from below, whatever ε is.
+
+    With little noise one name is the worst number of them, with more it is the largest. The bound is above the truth once in
+    10^9 times.
+    """
+    found, hits, each = made(variance, delta), 0, min(runs, 4_000_000 // keys)
+    weights = np.full(each * keys, key_weight(keys), dtype=np.int64)
+    for _ in range(runs // each):
+        places, _ = found.found(weights, system_bits())
+        hits += len(np.unique(np.asarray(places) // keys))
+    shown = float(below(np.array([hits]), runs // each * each, 1e-9)[0])
+    assert 0.9 * float(found.delta) < shown <= float(found.delta)
 
 
 def test_texts_that_are_no_keys() -> None:

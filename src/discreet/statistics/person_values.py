@@ -246,7 +246,7 @@ def totals_of(wanted: Wanted, facts: TableFacts) -> Totals:
         if count.denominator != 1:
             near = unit * (count.numerator // count.denominator)
             raise PlanError(
-                f"per_person: {text(end)} is no sum of values of '{wanted.column}'; the nearest sums are {text(near)} and "
+                f"per_person: {text(end)} is not a sum of values of '{wanted.column}'; the nearest sums are {text(near)} and "
                 f"{text(near + unit)}"
             )
     largest = max(abs(grid.lower), abs(grid.upper)) / unit

@@ -170,3 +170,21 @@ def test_joined_noise_for_a_smaller_bound_is_refuted(asked, stated, noised):
     small = (min(a.law, b.law, key=lambda law: law.variance()) for a, b in zip(honest.measured, other.measured, strict=True))
     wrong = replace(honest, measured=tuple(replace(one, law=law) for one, law in zip(honest.measured, small, strict=True)))
     assert audit_quote(wrong, runs=40_000).leaks
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spend", [dp.PureDP(1), dp.ZCDP("0.5")], ids=["PureDP", "ZCDP"])
+@pytest.mark.parametrize("asked", ["persons", "rows"])
+def test_two_million_runs_show_nine_tenths_of_the_claim(asked, spend):
+    """Measured at 4 million: 0.95 to 0.97 of ε for persons, rows and totals, 0.89 and 0.96 for means."""
+    found = audit(by_shop(groups=3, rows=2)[asked], spend, runs=2_000_000)
+    assert not found.refuted
+    assert found.epsilon > 0.9 * found.claimed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("neighbours", RELATIONS, ids=["whole", "parts", "replaced"])
+def test_two_million_runs_show_nine_tenths_of_the_claim_beside_persons(neighbours):
+    found = audit(joined(neighbours=neighbours)["persons"], dp.ZCDP("0.5"), runs=2_000_000)
+    assert not found.refuted
+    assert found.epsilon > 0.9 * found.claimed
