@@ -246,8 +246,8 @@ def totals_of(wanted: Wanted, facts: TableFacts) -> Totals:
         if count.denominator != 1:
             near = unit * (count.numerator // count.denominator)
             raise PlanError(
-                f"per_person: {text(end)} is not a sum of values of '{wanted.column}'; the nearest sums are {text(near)} and "
-                f"{text(near + unit)}"
+                f"per_person: {text(end)} is not a sum of values of '{wanted.column}'; the nearest sums are {text(near)} "
+                f"and {text(near + unit)}"
             )
     largest = max(abs(grid.lower), abs(grid.upper)) / unit
     if largest >= _MOST_VALUE or max(abs(one) for one in steps[2:]) >= MOST_STEPS:
