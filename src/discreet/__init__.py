@@ -83,7 +83,7 @@ if _typing.TYPE_CHECKING:
     from discreet.releases.hypotheses.several import holm
     from discreet.releases.measured import verify
     from discreet.releases.quality import Quality
-    from discreet.releases.rows import Rows, fit_rows
+    from discreet.releases.rows import Households, Rows, fit_households, fit_rows
     from discreet.releases.views import consistent, view_deviations
     from discreet.releases.whole_files import write_whole
     from discreet.session.beside import Persons
@@ -140,6 +140,7 @@ __all__ = [
     "DiscreetError",
     "Guarantee",
     "Hierarchy",
+    "Households",
     "Identifier",
     "Impossible",
     "InternalError",
@@ -207,6 +208,7 @@ __all__ = [
     "distinct",
     "earliest",
     "extract",
+    "fit_households",
     "fit_rows",
     "histogram",
     "holm",
@@ -313,7 +315,7 @@ _HOMES = {
     "discreet.releases.hypotheses.several": ("holm",),
     "discreet.releases.measured": ("verify",),
     "discreet.releases.quality": ("Quality",),
-    "discreet.releases.rows": ("Rows", "fit_rows"),
+    "discreet.releases.rows": ("Households", "Rows", "fit_households", "fit_rows"),
     "discreet.domain.reading": ("CsvFiles",),
     "discreet.domain.columns": ("Category", "Date", "Number"),
     "discreet.domain.discovery": ("Discover", "top"),

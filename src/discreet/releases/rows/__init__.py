@@ -11,6 +11,7 @@
 * `files`: Rows as a file with the words for its columns
 * `fit`: Rows by sweeps of draws and exchanges with integer weights, the same on every machine
 * `frame`: Rows as a frame, with the types of the document's columns
+* `households`: Persons in households: rows of two releases, in which every household has as many persons as it says
 * `joined`: Rows that have exact lists: one list after the other, matched where they overlap
 * `law`: The law of a draw: whole weights that fall exponentially with the costs
 * `layout`: Where the cells of all tables lie in memory
@@ -27,6 +28,7 @@
 
 from __future__ import annotations
 
+from discreet.releases.rows.households import Households, fit_households
 from discreet.releases.rows.result import Rows, fit_rows
 
-__all__ = ["Rows", "fit_rows"]
+__all__ = ["Households", "Rows", "fit_households", "fit_rows"]

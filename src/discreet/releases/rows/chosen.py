@@ -18,7 +18,7 @@ from discreet.releases.rows.division import Classes, divide, divide_in, is_finer
 from discreet.releases.rows.facts import Wanted
 from discreet.releases.rows.model import PARTS, Integers, Listed, Root, Targets
 
-__all__ = ["choose", "whole_levels"]
+__all__ = ["choose", "choose_sums", "classes_in", "whole_levels"]
 
 
 def choose(targets: Targets, wanted: Wanted) -> Listed:
@@ -40,6 +40,74 @@ def choose(targets: Targets, wanted: Wanted) -> Listed:
         if _move(_Shifted(found, low, high), coefficients.ravel(), alike, missing):
             raise _refused(wanted.named, chain)
     return Listed(wanted.axes, found.reshape(shape), wanted.named)
+
+
+def choose_sums(targets: Targets, axes: Axes, classes: Classes, values: Integers, named: str) -> Listed:
+    """Numbers of rows for cells near what the tables say, with a given sum of values in each class of cells.
+
+    Args:
+        targets: everything that rows are fitted to.
+        axes: the positions of the axes.
+        classes: of the cells, with the sum of each; cells of the label -1 have no rows.
+        values: what a row adds to the sum in each cell.
+        named: what they are, for messages.
+
+    Raises:
+        ArgumentError: none were found that agree with the lists; the message names them.
+    """
+    high = np.where(_empty(targets, axes).ravel() | (classes.labels < 0), 0, targets.rows)
+    low, chain, wanted = np.zeros_like(high), _chain(targets, axes, [], named), _estimate(targets, axes).ravel()
+    inner = _that_can_have(classes, values, chain, (wanted, high))
+    found = None if inner is None else divide_in([*chain[:-1], *inner, chain[-1]], wanted, low, high)
+    if found is None or classes.totals is None:
+        raise _refused(named, chain)
+    for label, total in enumerate(classes.totals.tolist()):
+        mine = np.flatnonzero(classes.labels == label)
+        some, own = _Shifted(found[mine], low[mine], high[mine]), values[mine].astype(np.object_)
+        missing = total - int((own * some.counts).sum())
+        alike = np.unique(chain[-2].labels[mine], return_inverse=True)[1].ravel()
+        if missing and (not len(mine) or _move(some, own, alike, missing)):
+            raise _refused(named, chain)
+        found[mine] = some.counts
+    return Listed(axes, found.reshape(targets.shape(axes)), named)
+
+
+def _that_can_have(
+    classes: Classes, values: Integers, chain: Sequence[Classes], cells: tuple[Integers, Integers]
+) -> list[Classes] | None:
+    """The classes with numbers of rows that can have their sums; None where there are none, [] where lists are finer.
+
+    Args:
+        classes: of the cells, with the sum of each; -1 is no class.
+        values: what a row adds to the sum in each cell.
+        chain: the classes of the lists.
+        cells: for each cell the wanted number, times `PARTS`, and the largest one.
+    """
+    apart = np.where(classes.labels < 0, chain[-2].labels, 0)  # no rows there: a class of its own in each class of lists
+    both, of = np.unique(np.stack([classes.labels, apart], axis=1), axis=0, return_inverse=True)
+    labels, inner = both[:, 0], Classes(of.ravel(), None)
+    if classes.totals is None or not is_finer(inner, chain[-2]):
+        return []
+    wanted, (low, high) = sums_of(inner, cells[0]), np.zeros((2, len(labels)), dtype=np.int64)
+    for place, label in enumerate(labels.tolist()):
+        there = values[(inner.labels == place) & (cells[1] > 0)]
+        if len(there) and label >= 0:
+            total, least, most = int(classes.totals[label]), int(there.min()), int(there.max())
+            low[place] = -(-total // most) if most else 0
+            high[place] = total // least if least else cells[1].max()
+    first = np.unique(inner.labels, return_index=True)[1]
+    wider = [Classes(one.labels[first], one.totals, one.named) for one in chain[:-1]]
+    found = divide_in([*wider, Classes(np.arange(len(labels)), None)], wanted, low, high)
+    return None if found is None else [Classes(inner.labels, found)]
+
+
+def classes_in(targets: Targets, axes: Axes, named: str) -> Classes:
+    """The finest classes of the cells of some axes of which lists say the number of rows; all rows where none does.
+
+    Raises:
+        ArgumentError: two lists of which neither is finer.
+    """
+    return _chain(targets, axes, [], named)[-2]
 
 
 def _refused(named: str, chain: Sequence[Classes]) -> ArgumentError:

@@ -19,7 +19,7 @@ from discreet.releases.rows.words import Words
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["frame_of_rows", "weight_name"]
+__all__ = ["frame_of_rows", "free_name"]
 
 
 def frame_of_rows(
@@ -45,13 +45,13 @@ def frame_of_rows(
             columns[name] = _numbers(name, column, codes)
             own |= own_numbers(document, name, column, codes, start.each)
     made = [columns[name] for name in found.schema.columns if name in columns]
-    weights = [pl.Series(weight_name(columns), start.each)] if found.targets.each > 1 else []
+    weights = [pl.Series(free_name("weight", columns), start.each)] if found.targets.each > 1 else []
     return pl.DataFrame([*made, *weights]), own
 
 
-def weight_name(columns: Iterable[str]) -> str:
-    """The name of the column that says for how many rows a row stands: one that no column has."""
-    taken, name = {one.casefold() for one in columns}, "weight"
+def free_name(name: str, columns: Iterable[str]) -> str:
+    """The name of one more column: this one, or one like it that no column has."""
+    taken = {one.casefold() for one in columns}
     while name in taken:
         name += "_"
     return name

@@ -28,7 +28,7 @@ from discreet.releases.rows.words import NAME, Words, words_of
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Rows", "fit_rows"]
+__all__ = ["Rows", "fit_rows", "fitted"]
 
 _MOST_ROWS = 10**8
 _MOST_EACH = 10**6
@@ -232,7 +232,7 @@ def fit_rows(
         raise ArgumentError(
             f"strict=True: noise dominates in {_first(noisy)}; ask for larger groups or a larger spend, or leave strict out"
         )
-    return _fitted(document, found, tables, many, tell or _tell_nobody)
+    return fitted(document, found, words_of(document["digest"]), tell=tell, rows=many, tables=tables)
 
 
 def _whole(given: object, name: str, most: int) -> int | None:
@@ -241,11 +241,22 @@ def _whole(given: object, name: str, most: int) -> int | None:
     raise ArgumentError(f"{name}={printed(given)}: must be a whole number from 1 to {most:,}")
 
 
-def _fitted(
-    document: dict[str, Any], found: Described, tables: Sequence[PublishedTable], rows: int | None, tell: Tell
+def fitted(
+    document: dict[str, Any],
+    found: Described,
+    words: Words,
+    *,
+    tell: Tell | None = None,
+    rows: int | None = None,
+    tables: Sequence[PublishedTable] | None = None,
 ) -> Rows:
-    published, words = found.targets.rows, words_of(document["digest"])
-    targets, made = _swept(found, published if rows is None else rows, words, tell)
+    """The rows of a document as it is described, with the draws of some words; its tables are read where they are not given.
+
+    Raises:
+        ArgumentError: no rows were found that keep everything exact.
+    """
+    published, tables = found.targets.rows, tuple(tables_in(document)) if tables is None else tables
+    targets, made = _swept(found, published if rows is None else rows, words, tell or _tell_nobody)
     frame, own = frame_of_rows(found, made, document, words)
     return Rows(
         frame=frame,

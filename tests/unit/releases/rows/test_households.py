@@ -1,0 +1,176 @@
+"""Rows of households and persons go together: a household has as many persons as it says, and both keep their facts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.builders import session_over
+from tests.laws.mutants import Mutant
+
+import discreet as dp
+from discreet.errors import InternalError
+from discreet.releases.rows import fit, households
+
+AREAS = dp.Hierarchy({"state": [*"AABB"], "county": ["a1", "a2", "b1", "b2"]}, levels=["state", "county"])
+TENURE = dp.Category(["own", "rent"])
+HOMES = dp.Schema(area=AREAS, tenure=TENURE, size=dp.Category([1, 2, 3, 4, 5]))
+PEOPLE = dp.Schema(area=AREAS, tenure=TENURE, sex=dp.Category(["f", "m"]), age=dp.Category(range(4)))
+OF_HOMES = (["area", "size"], ["tenure", "size"])
+OF_PEOPLE = (["area", "sex"], ["tenure", "age"], ["sex", "age"])
+
+
+@pytest.fixture(autouse=True)
+def few_sweeps(monkeypatch):
+    """Rows are fitted in two sweeps: enough for what holds after every draw."""
+    monkeypatch.setattr(fit, "_STAGES", ((Fraction(1, 2), 20, 1), (Fraction(40), 20, 1)))
+
+
+@cache
+def made_up(many=150):
+    drawn = np.random.default_rng(5)
+    size = drawn.choice([1, 2, 3, 4, 5], many, p=[0.3, 0.3, 0.2, 0.15, 0.05])
+    homes = pl.DataFrame(
+        {
+            "area": drawn.choice(["a1", "a1", "a2", "b1", "b2"], many),
+            "tenure": drawn.choice(["own", "rent"], many),
+            "size": size,
+        }
+    )
+    people = homes[np.repeat(np.arange(many), size)]
+    own = {"sex": drawn.choice(["f", "m"], len(people)), "age": drawn.integers(4, size=len(people))}
+    return homes, people.select("area", "tenure", pl.col("size").alias("household_size")).with_columns(**own)
+
+
+def released(frame, schema, tables, invariants=None, *, public=True, spend="1"):
+    relation = dp.ReplaceOne(rows=len(frame)) if public else dp.AddRemove()
+    session = session_over(frame, schema, neighbours=relation, budget=dp.ZCDP(spend), invariants=invariants)
+    return session.release(session.table.agg(dp.tables(*tables)), spend=spend, name="all")
+
+
+def homes_of(invariants=None, **options):
+    return released(made_up()[0], HOMES, OF_HOMES, invariants, **options)
+
+
+def people_of(invariants=None, **options):
+    return released(made_up()[1], PEOPLE, OF_PEOPLE, invariants, **options)
+
+
+def check(found, size="size"):
+    """Every household has its size of persons, who agree with it."""
+    homes, people = found.homes.frame, found.persons.frame
+    assert homes["household"].to_list() == [*range(len(homes))]
+    assert people["household"].is_sorted()
+    many = Counter(people["household"].to_list())
+    assert [many[place] for place in range(len(homes))] == homes[size].to_list()
+    assert found.persons.made == len(people) == homes[size].sum()
+    beside = homes[people["household"].to_numpy()]
+    assert beside.select(found.shared).equals(people.select(found.shared))
+
+
+def as_true(found, places, columns):
+    return Counter(found.select(columns).rows()) == Counter(made_up()[places].select(columns).rows())
+
+
+def test_households_and_persons_go_together_where_no_number_is_public():
+    found = dp.fit_households(homes_of(public=False), people_of(public=False), size="size")
+    check(found)
+    assert found.shared == ("area", "area.state", "area.county", "tenure")
+    assert found.persons.made == found.persons.published
+    assert "who agree with theirs in area, area.state, area.county, tenure" in str(found)
+
+
+BESIDE = {
+    "areas of persons": (None, dp.Totals("area", "sex")),
+    "finer ones of persons": (dp.Totals("area.state"), dp.Totals("area", "tenure")),
+    "of both": (dp.Totals("area.county", "tenure"), dp.Totals("area.state", "age")),
+    "sizes": (dp.Totals("size"), None),
+    "not shared": (None, dp.Totals("sex", "age")),
+}
+
+
+@pytest.mark.parametrize("kind", BESIDE)
+def test_exact_facts_of_both_hold(kind):
+    """The noise is large: what the tables say of sizes is far from the totals of persons."""
+    invariants = BESIDE[kind]
+    found = dp.fit_households(homes_of(invariants[0], spend="1/50"), people_of(invariants[1], spend="1/50"), size="size")
+    check(found)
+    assert len(found.homes.frame) == len(made_up()[0])
+    assert len(found.persons.frame) == len(made_up()[1])
+    columns = {
+        "areas of persons": [(1, ["area", "sex"])],
+        "finer ones of persons": [(1, ["area", "tenure"])],
+        "of both": [(0, ["area", "tenure"]), (1, ["age"])],
+        "sizes": [(0, ["size"])],
+        "not shared": [(1, ["sex", "age"])],
+    }[kind]
+    assert all(as_true((found.homes, found.persons)[place].frame, place, names) for place, names in columns)
+    assert "sizes of households" in found.homes.kept
+    assert "sizes of households" in found.persons.kept
+
+
+def test_persons_may_know_the_size_of_their_household():
+    people, schema = made_up()[1].rename({"household_size": "size"}), dp.Schema(size=HOMES["size"], sex=PEOPLE["sex"])
+    found = dp.fit_households(homes_of(), released(people, schema, [["size", "sex"]], dp.Totals("sex")), size="size")
+    check(found)
+    assert found.shared == ("size",)
+
+
+def test_everybody_gets_the_same_households():
+    both = homes_of(), people_of()
+    one, other = (dp.fit_households(*both, size="size") for _ in range(2))
+    assert one.homes.frame.equals(other.homes.frame)
+    assert one.persons.frame.equals(other.persons.frame)
+    assert one.homes.digest == both[0].digest
+
+
+def test_nothing_shared_is_chance():
+    schema = dp.Schema(sex=PEOPLE["sex"], age=PEOPLE["age"])
+    found = dp.fit_households(homes_of(), released(made_up()[1], schema, [["sex", "age"]]), size="size")
+    check(found)
+    assert found.shared == ()
+
+
+REFUSED = {
+    "must be a column of the households, such as 'size'": {"size": "rooms"},
+    "must be a category of whole numbers from 0 on": {"size": "tenure"},
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_columns_that_are_no_sizes_are_refused(message):
+    with pytest.raises(dp.ArgumentError, match=message):
+        dp.fit_households(homes_of(), people_of(), **REFUSED[message])
+
+
+def test_a_shared_column_has_the_same_values_in_both():
+    schema = dp.Schema(tenure=dp.Category(["own", "rent", "other"]), sex=PEOPLE["sex"])
+    with pytest.raises(dp.ArgumentError, match=r"'tenure': households and persons both have it, .* another name"):
+        dp.fit_households(homes_of(), released(made_up()[1], schema, [["tenure", "sex"]]), size="size")
+
+
+def test_totals_that_no_sizes_have_are_refused_by_name():
+    few = made_up()[1].filter(pl.col("area") != "a1")
+    with pytest.raises(dp.ArgumentError, match="were found for sizes of households inside totals of area"):
+        dp.fit_households(homes_of(dp.Totals("area")), released(few, PEOPLE, OF_PEOPLE, dp.Totals("area")), size="size")
+    with pytest.raises(dp.ArgumentError, match=r"totals of .* cross each other, and rows with sizes of households"):
+        dp.fit_households(homes_of(), people_of(dp.Totals("area", "sex") + dp.Totals("tenure", "sex")), size="size")
+
+
+MUTANTS = {
+    "sizes as they come": (households, "_with_sizes", "classes.totals)", "np.bincount(classes.labels))"),
+    "persons of any kind": (households, "_with_rooms", "lists=(*targets.lists, listed)", "lists=targets.lists"),
+    "places in any order": (households, "_placed", "of_persons[order]", "of_persons[order] * 0"),
+}
+
+
+@pytest.mark.parametrize("planted", MUTANTS)
+def test_what_breaks_households_is_noticed(planted, monkeypatch):
+    both = homes_of(), people_of(dp.Totals("area", "sex"))
+    Mutant(*MUTANTS[planted]).plant(monkeypatch)
+    with pytest.raises((AssertionError, InternalError, dp.ArgumentError)):
+        check(households.fit_households(*both, size="size"))
