@@ -98,7 +98,16 @@ class Node:
         if chosen not in known:
             raise self.child(key).wrong(f"'{chosen}' is unknown{did_you_mean(chosen, known)}")
         required, optional = known[chosen]
+        self._offer_other(key, known, (key, *required, *optional))
         return chosen, self.table((key, *required), optional, where=f" (with {key} = '{chosen}')")
+
+    def _offer_other(self, key: str, known: Mapping[str, Keys], allowed: tuple[str, ...]) -> None:
+        """Refuses a key that is not allowed with the choice at `key`, where another choice has it and all others."""
+        strange = [name for name in self.value if name not in allowed]
+        fitting = [name for name, (must, may) in known.items() if {*self.value} <= {key, *must, *may}]
+        if strange and fitting:
+            other = " or ".join(f"'{name}'" for name in fitting)
+            raise self.child(strange[0]).wrong(f"no such key (with {key} = '{self.value[key]}'); it goes with {other}")
 
     def mapping(self) -> dict[str, Node]:
         """The values of a table with any keys, at least one."""

@@ -71,10 +71,10 @@ class ApproxGDP:
 
     def explain(self) -> str:
         """The guarantee in plain words."""
+        apart = f"Apart from an event of probability δ = {decimal_up(self.delta)}, deciding" if self.delta else "Deciding"
         return (
-            f"Apart from an event of probability δ = {decimal_up(self.delta)}, deciding from the results whether one record "
-            "is in the data is at least as hard as telling apart two normal distributions whose means lie "
-            f"{decimal_up(self.mu)} standard deviations apart."
+            f"{apart} from the results whether one record is in the data is at least as hard as telling apart two normal "
+            f"distributions whose means lie {decimal_up(self.mu)} standard deviations apart."
         )
 
     # The protocol of a measure (`base`) -------------------------------------------------------------------------------

@@ -71,9 +71,10 @@ class ApproxZCDP:
 
     def explain(self) -> str:
         """The guarantee in plain words."""
+        the = f"Apart from an event of probability δ = {decimal_up(self.delta)}, the" if self.delta else "The"
         return (
-            f"Apart from an event of probability δ = {decimal_up(self.delta)}, the evidence that the results carry about "
-            f"one record behaves at worst like that of Gaussian noise with ρ = {decimal_up(self.rho)}."
+            f"{the} evidence that the results carry about one record behaves at worst like that of Gaussian noise with "
+            f"ρ = {decimal_up(self.rho)}."
         )
 
     # The protocol of a measure (`base`) -------------------------------------------------------------------------------

@@ -150,7 +150,11 @@ def test_a_value_is_never_read_as_toml_or_as_another_parameter(tmp_path: Path, v
         ("since = {", "9since = {", "begins with a letter"),
         ('{ type = "integer" }', '{ type = "intger" }', "'intger' is unknown; did you mean 'integer'?"),
         ('{ type = "integer" }', "{ lower = 3 }", "the key 'type' is missing"),
-        ('{ type = "integer" }', '{ type = "integer", pattern = "1" }', "no such key (with type = 'integer')"),
+        (
+            '{ type = "integer" }',
+            '{ type = "integer", pattern = "1" }',
+            "no such key (with type = 'integer'); it goes with 'text'",
+        ),
         ('{ type = "integer" }', '{ type = "integer", lower = "a" }', "'a' is not a whole number"),
         (REGION, '{ type = "text" }', "needs a pattern or a list"),
         (

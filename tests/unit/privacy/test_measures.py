@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -246,6 +247,14 @@ def test_explanations_are_sentences_with_their_number(guarantee: Measure) -> Non
     assert words.endswith(".")
     assert any(digit in words for digit in "0123456789")
     assert len(words.split()) > 15
+
+
+def test_an_amount_without_a_delta_names_no_event() -> None:
+    for with_delta in (ZCDP("0.1", delta="1e-7"), GDP(1, delta="1e-7")):
+        without = replace(with_delta, delta=Fraction(0))
+        assert with_delta.explain().startswith("Apart from an event of probability δ = 1e-7, ")
+        assert "event" not in without.explain()
+        assert without.explain()[1:] in with_delta.explain()
 
 
 def test_measures_are_frozen() -> None:
