@@ -166,18 +166,37 @@ def whole_levels(targets: Targets, root: Root) -> Listed:
 
 
 def _empty(targets: Targets, axes: Axes) -> NDArray[np.bool_]:
-    """The cells in which no row can be, by what is said of these axes alone, or because no row has a level."""
+    """The cells in which no row can be, by what is said of these axes, or of them and others in one place."""
+    found = _empty_alone(targets, axes)
+    for one in targets.voids:
+        own = tuple(axis for axis in axes if axis in one.axes)
+        if own and len(own) < len(one.axes):
+            others = tuple(place for place, axis in enumerate(one.axes) if axis not in axes)
+            without = np.asarray(_empty_alone(targets, one.axes).all(axis=others))
+            found |= _along(without, [*filter(own.__contains__, one.axes)], axes)
+    return found
+
+
+def _empty_alone(targets: Targets, axes: Axes) -> NDArray[np.bool_]:
+    """The cells that no level of a column is in, as a town in another county, and those that are empty by name."""
     found = np.zeros(targets.shape(axes), dtype=bool)
-    for place, axis in enumerate(axes):
-        root = targets.root_of(axis)
-        there = np.isin(np.arange(targets.sizes[axis]), root.codes[:, root.axes.index(axis)])
-        found |= ~there.reshape([-1 if at == place else 1 for at in range(len(axes))])
+    for root in targets.roots:
+        own = [axis for axis in axes if axis in root.axes]
+        if own:
+            empty = np.ones(targets.shape(own), dtype=bool)
+            empty[tuple(root.codes[:, root.axes.index(axis)] for axis in own)] = False
+            found |= _along(empty, own, axes)
     for one in targets.voids:
         if set(one.axes) <= set(axes):
-            order = sorted(one.axes, key=axes.index)
-            own = one.empty.transpose([one.axes.index(axis) for axis in order])
-            found |= own.reshape([targets.sizes[axis] if axis in one.axes else 1 for axis in axes])
+            found |= _along(one.empty, one.axes, axes)
     return found
+
+
+def _along(empty: NDArray[np.bool_], own: Sequence[int], axes: Axes) -> NDArray[np.bool_]:
+    """The cells of some axes, side by side with those of all axes."""
+    turned = empty.transpose([own.index(axis) for axis in axes if axis in own])
+    sizes = iter(turned.shape)
+    return turned.reshape([next(sizes) if axis in own else 1 for axis in axes])
 
 
 def _chain(targets: Targets, axes: Axes, further: Sequence[Classes], named: str) -> list[Classes]:

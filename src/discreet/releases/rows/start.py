@@ -44,11 +44,19 @@ def start_rows(targets: Targets, words: Words) -> Start:
 
 
 def broken_facts(targets: Targets, start: Start) -> list[str]:
-    """The lists that rows do not have, and the rules that one of them breaks; none for rows that may be given away."""
+    """The lists that rows do not have, and the rules that one of them breaks; none for rows that may be given away.
+
+    A row with levels of one column that do not go together has no such level in the file, and is in another cell there.
+    """
     sizes, rows = targets.sizes, start.rows
     lists = [one.named for one in targets.lists if (count(rows, one.axes, sizes, start.each) != one.counts).any()]
     voids = [one.named for one in targets.voids if one.empty[tuple(rows[:, axis] for axis in one.axes)].any()]
-    return list(dict.fromkeys([*lists, *voids]))
+    apart = [
+        f"levels of {one.name} that go together"
+        for one in targets.roots
+        if (rows[:, list(one.axes)] != one.codes[rows[:, one.axes[0]]]).any()
+    ]
+    return list(dict.fromkeys([*lists, *voids, *apart]))
 
 
 def _bundled(targets: Targets, joined: Joined, words: Words) -> tuple[Joined, Integers]:

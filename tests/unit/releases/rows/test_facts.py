@@ -23,8 +23,8 @@ from discreet.releases.document import make_release
 from discreet.releases.rows import exchanges, fit, start
 from discreet.releases.rows.chosen import choose
 from discreet.releases.rows.facts import Wanted
-from discreet.releases.rows.model import Listed, Root, Targets
-from discreet.releases.rows.start import start_rows
+from discreet.releases.rows.model import Listed, Root, Start, Targets
+from discreet.releases.rows.start import broken_facts, start_rows
 from discreet.releases.rows.words import words_of
 
 SCHEMA = dp.Schema(
@@ -156,6 +156,9 @@ KEPT = {
     "of a derived column": dp.Totals("coast", "b"),
     "of another column": dp.Totals("a") + dp.Totals("coast"),
     "impossible": NO_ZQ + NO_Q2,
+    "impossible beside totals of every value": all_of(
+        dp.Totals("coast", only=["yes", "no", None]), dp.Impossible("area.state", "coast", cells=[("A", None)])
+    ),
     "impossible and totals": all_of(NO_ZQ, NO_Q2, dp.Totals("a"), dp.Totals("c")),
     "impossible across totals": all_of(NO_ZQ, dp.Totals("a"), dp.Totals("b")),
     "impossible inside totals": all_of(NO_ZQ, dp.Totals("a", "c")),
@@ -164,6 +167,9 @@ KEPT = {
     "occupied": dp.Occupied("a", "b") + dp.Totals("a"),
     "occupied of some": dp.Occupied("a", "c", only=[("x", 1), ("z", 1)]),
     "rounded": dp.Rounded("a", "b", base=5),
+    "rounded areas that another column follows from": dp.Rounded("area", "coast", base=20),
+    "rounded cells in which no area is": dp.Rounded("area", "coast", base=20, only=[("a1", "no"), ("b1", "yes")]),
+    "rounded beside impossible": dp.Rounded("a", "b", base=20, only=[("x", "p"), ("z", "q")]) + NO_ZQ,
     "at least": dp.AtLeast("area", rows=3),
     "sums": dp.LinearInvariant(["c"], {"score": {1: 1, 2: 2, 3: 4}}) + dp.Totals("b"),
     "sums by groups": dp.Sums("v", SCHEMA, by="b") + dp.Totals("b"),
@@ -181,6 +187,21 @@ def test_facts_hold_to_the_last_row(kind):
     assert len(found.frame) == len(FRAME)
     assert broken(release.document, found.frame, with_derived(FRAME)) == []
     assert with_derived(found.frame.select("area")).equals(found.frame.select("area", *LEVELS))
+
+
+def test_numbers_are_chosen_for_cells_that_a_level_is_in():
+    """Most cells of areas by what follows from them are those of no area: rows chosen for them would be in other ones."""
+    rounded = KEPT["rounded areas that another column follows from"]
+    release = released(rounded, spend="1/100")
+    assert broken(release.document, release.rows().frame, with_derived(FRAME)) == []
+    roots = (Root("area", (0, 1), np.array([[0, 0], [1, 1], [2, 1]]), np.array([64, 64, 64])),)
+    targets = Targets(roots, (3, 2), 30, (), (), (), Fraction(1))
+    counts = choose(targets, Wanted((0, 1), np.zeros((3, 2), int), np.full((3, 2), 30), (), "ranges")).counts
+    assert counts.tolist() == [[8, 0], [0, 11], [0, 11]]
+    turned = choose(targets, Wanted((1, 0), np.zeros((2, 3), int), np.full((2, 3), 30), (), "ranges")).counts
+    assert turned.tolist() == counts.T.tolist()
+    apart = Start(np.array([[0, 0], [1, 0]]), np.ones(2, int))
+    assert broken_facts(targets, apart) == ["levels of area that go together"]
 
 
 def test_a_document_without_the_rules_makes_rows_that_break_them():
