@@ -158,7 +158,7 @@ def divide_effects(
     together = effects_among(asked, tuple(weights))
     if together is None:
         return weights
-    from_effects = [one for one in recipes if isinstance(one, EffectsRecipe)]
+    from_effects = [one for one in recipes if isinstance(one, EffectsRecipe) and one.noisy]
     wanting = [one for one in from_effects if one.demand.limited]
     if len(from_effects) > 1 and 0 < sum(one.demand.alike for one in from_effects) + len(wanting) < 2 * len(from_effects):
         raise PlanError(

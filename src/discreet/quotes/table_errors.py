@@ -18,6 +18,8 @@ __all__ = ["within_errors"]
 _ROUNDS = 12
 _SHORT = 1e-4  # of the squared errors: aimed at, so that they are met
 _NEAR = 1e-3
+_LEAST = Fraction(1, 1 << 20)
+"""Of quotients: where all cells of the tables with errors are public, they leave as much room as anybody can use."""
 
 Found = tuple[tuple[Recipe, ...], tuple[Measured, ...], Fraction]
 
@@ -82,7 +84,7 @@ def _quotient(
     found: Found, mixed: Sequence[int], noises: Callable[[Sequence[Recipe], tuple[Measured, ...]], Sequence[Noises]]
 ) -> Fraction:
     recipes, measured, _ = found
-    seen, most = noises(recipes, measured), Fraction(0)
+    seen, most = noises(recipes, measured), _LEAST
     for place in mixed:
         one = recipes[place]
         if isinstance(one, EffectsRecipe | WholeRecipe):

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NoReturn
 
 from discreet.domain.groups import BinGroup, Bins, CategoryGroup, Group, group_labels
 from discreet.domain.steps import TableFacts
-from discreet.errors import InternalError, PlanError
+from discreet.errors import InternalError, PlanError, printed
 from discreet.exact.numbers import Amount, exact, text
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import (
@@ -76,7 +76,8 @@ def tables(
             `quote(…, error={"tables": 1})` finds the least spend that meets all of them. None, or infinity, is a table that
             is weighed instead; a weight of None or 0 is one that has an error only. Then all errors are met, or the spend is
             refused, and the weighted sum of variances is the least among those: the error of the statistic is the widest
-            half-width of the tables that are weighed.
+            half-width of the tables that are weighed. A table that is public meets any error; where such tables alone are
+            weighed, the others are.
         weight: the share of the spend relative to other statistics of the request.
 
     Raises:
@@ -139,8 +140,8 @@ def _number(named: str, place: int, value: Amount) -> Fraction:
     found = exact(value, f"{named}[{place}]")
     if found == 0 and named == "weights":
         return found
-    if not 0 < found < _MOST_EACH or found * _MOST_EACH < 1:
-        raise PlanError(f"tables(): {named}[{place}]={text(found)}: must be greater than 1e-9 and below 1e9")
+    if not 0 < found < _MOST_EACH or found * _MOST_EACH <= 1:
+        raise PlanError(f"tables(): {named}[{place}]={printed(value)}: must be greater than 1e-9 and below 1e9")
     return found
 
 

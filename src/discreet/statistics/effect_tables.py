@@ -34,7 +34,7 @@ _PARTS = 1 << 24  # parts of the weight are whole multiples of 1 over this, for 
 
 def effects_recipe(domain: Domain, demand: TableDemand, asked: Asked) -> EffectsRecipe:
     """Tables from the effects that do not follow from what is public; these get noise."""
-    return EffectsRecipe(domain, domain.words(asked.totals), demand)
+    return EffectsRecipe(domain, domain.words(asked.totals), demand.of_noisy(domain.noisy))
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,11 +41,12 @@ def ends_of(values: Integers, denominator: int, half: Fraction, decimals: int | 
         half: the half-width of the intervals.
         decimals: of the ends.
     """
-    near = _nearest(values, denominator)
-    if not half:
-        return near, near, near
-    found = None if decimals is None else _in_decimals(values, denominator, half, decimals)
-    return near, *(_around(near, half) if found is None else found)
+    flat = values.reshape(-1)  # NumPy makes Python's numbers of an array of them without axes
+    near = low = high = _nearest(flat, denominator)
+    if half:
+        found = None if decimals is None else _in_decimals(flat, denominator, half, decimals)
+        low, high = _around(near, half) if found is None else found
+    return near.reshape(values.shape), low.reshape(values.shape), high.reshape(values.shape)
 
 
 def ends_of_parts(values: Integers, denominator: int, parts: Sequence[tuple[Place, Fraction]], decimals: int | None) -> Ends:

@@ -112,7 +112,7 @@ class Domain:
         sums = {
             table: self._among_alive(table, self.sums(self.whole_table(table)))
             for table in self.tables
-            if not all(part in self.known for part in parts_of(self.effects, table))
+            if not self.is_public(table)
         }
         if any(sums.values()):
             further = implied_cells(self.effects.sizes, sums, self._margins)
@@ -209,6 +209,16 @@ class Domain:
             ]
         return found.ravel()
 
+    def is_public(self, table: Axes) -> bool:
+        """True if all counts of a table, by all levels, follow from what is public."""
+        return all(part in self.known for part in parts_of(self.effects, table))
+
+    @property
+    def noisy(self) -> list[bool]:
+        """Of each table whether any cell that is printed can have noise."""
+        each = zip(self.tables, self.cells, strict=True)
+        return [bool(cells) and not self.is_public(table) for table, cells in each]
+
     @property
     def filled_words(self) -> str:
         """The words for nulls that nobody drew a value for; empty where none is filled."""
@@ -223,7 +233,7 @@ class Domain:
         return tuple(self._words(table, totals) for table in self.tables)
 
     def _words(self, table: Axes, totals: Sequence[ListedTotals]) -> Mapping[str, str]:
-        if all(part in self.known for part in parts_of(self.effects, table)):
+        if self.is_public(table):
             return PUBLISHED
         return {"totals": ADD_UP} if all(self._has(table, listed) for listed in totals) else APART
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 __all__ = ["TableDemand"]
@@ -26,6 +26,17 @@ class TableDemand:
     errors: tuple[Fraction | None, ...]
     room: float = 1.0
 
+    def of_noisy(self, noisy: Sequence[bool]) -> TableDemand:
+        """What is left to ask for where tables without noise meet their errors, and have no variances to weigh.
+
+        Where these alone are weighed beside errors of others, the others weigh 1 each, so that their errors are still met.
+        """
+        errors = tuple(one if there else None for one, there in zip(self.errors, noisy, strict=True))
+        weights = tuple(one if there else 0.0 for one, there in zip(self.weights, noisy, strict=True))
+        if self.mixed and not any(weights):
+            weights = tuple(map(float, noisy))
+        return replace(self, weights=weights, errors=errors)
+
     @property
     def limited(self) -> bool:
         """True if some tables have errors."""
@@ -42,10 +53,14 @@ class TableDemand:
         return self.limited and any(self.weights)
 
     def importance(self, cells: Sequence[int]) -> list[float]:
-        """How much the variance of a cell counts in each table of so many; about that, where errors are to be met alike."""
+        """How much the variance of a cell counts in each table of so many; about that, where errors are to be met alike.
+
+        Where no table with noise has a cell that is printed, all count alike.
+        """
         if self.alike:
             return [0.0 if one is None else 1 / float(one) ** 2 for one in self.errors]
-        return [weight * many for weight, many in zip(self.weights, cells, strict=True)]
+        found = [weight * many for weight, many in zip(self.weights, cells, strict=True)]
+        return found if any(found) else [1.0] * len(found)
 
     def quotient(self, halves: Sequence[Fraction]) -> Fraction:
         """The largest quotient of a half-width and its error."""

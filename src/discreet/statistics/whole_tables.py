@@ -21,7 +21,7 @@ from discreet.statistics.agreed_cells import agreement_words, known_effects, pri
 from discreet.statistics.base import Asked
 from discreet.statistics.conditioned_cells import Agreed, Shown, Widths, agree, halves_beside
 from discreet.statistics.conditions import system_before
-from discreet.statistics.effects import Halves, MeasuredEffect, parts_of, telling_axes
+from discreet.statistics.effects import Halves, MeasuredEffect, telling_axes
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.printed_cells import decimals_of_parts
 from discreet.statistics.recipe import Answers, CountTable, GroupSize, Noises, Statements
@@ -76,7 +76,7 @@ _NOISES: Mapping[Weighting, _Noise] = MappingProxyType(
 
 def whole_recipe(domain: Domain, demand: TableDemand, asked: Asked) -> WholeRecipe:
     """The tables that do not follow from what is public; these get noise."""
-    return WholeRecipe(domain, domain.words(asked.totals), demand, _NOISES[asked.weighting])
+    return WholeRecipe(domain, domain.words(asked.totals), demand.of_noisy(domain.noisy), _NOISES[asked.weighting])
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ class WholeRecipe:
         once = {telling_axes(self.domain.effects, table): place for place, table in each}
         for place in sorted(once.values()):
             table = self.domain.tables[place]
-            if any(part not in self.domain.known for part in parts_of(self.domain.effects, table)):
+            if not self.domain.is_public(table):
                 whole = self.domain.whole_table(table)
                 found[place] = WholeTable(whole.groups, whole.sizes, self.domain.alive(table), self.noise.fine)
         return found

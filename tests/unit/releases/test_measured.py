@@ -76,6 +76,17 @@ def test_totals_of_some_groups_are_met_too():
     assert dp.verify(release).sums > 2
 
 
+@pytest.mark.parametrize("spend", [dp.ZCDP("1/2"), dp.PureDP(1)], ids=str)
+def test_the_number_of_rows_is_a_table_beside_public_sums(spend):
+    def rows(table):
+        return table.where({"b": ["p"]}).agg(dp.tables([], ["a", "b"]))
+
+    release = released(spend=spend, make=rows, invariants=dp.Impossible("a", "b", cells=[("z", "p")]))
+    every, cells = release.tables["tables"], release.tables["tables_a_b"]
+    assert cells["count"].sum() == pytest.approx(every["count"].item(), abs=1e-9)
+    assert dp.verify(release).tables == 2
+
+
 def test_documents_that_call_them_agreeing_tables_are_read_alike():
     release = released(neighbours=dp.AddRemove())
     document = {key: value for key, value in release.document.items() if key != "digest"}

@@ -72,3 +72,14 @@ def test_ends_that_are_rounded_to_the_nearest_decimal_are_caught(fault, monkeypa
 def nearest(values, half):
     cells = values / (7 * 10**5)
     return np.round(cells - float(half), 2), np.round(cells + float(half), 2)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.object_])
+@pytest.mark.parametrize("value", [7, 1 << 58])
+def test_one_number_without_columns_has_ends_too(value, kind):
+    """NumPy makes Python's numbers of arrays without axes: a release of such a table ended after its noise was drawn."""
+    found = ends_of(np.array(value, dtype=kind), 1 << 30, Fraction(3), 3)
+    assert [one.shape for one in found] == [(), (), ()]
+    near, low, high = map(float, found)
+    assert near == value / (1 << 30)
+    assert near - 3.01 <= low <= near - 3 < near + 3 <= high <= near + 3.01
