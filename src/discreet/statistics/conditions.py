@@ -111,13 +111,18 @@ def moved_by(effects: Effects, projected: Projected, common: int, given: Given) 
         weights = one.spread(multipliers, [effects.sizes[axis] for axis in one.table])
         for part in parts_of(effects, one.table):
             if part in given.precisions:
-                added[part] = np.asarray(added.get(part, 0) + _margin(weights, one.table, part))
+                added[part] = _of_python(added.get(part, 0) + _margin(weights, one.table, part))
     scale = 1 << given.bits + given.steps
-    found: dict[Axes, Integers] = {part: np.asarray(one.astype(np.object_) * scale) for part, one in projected.items()}
+    found: dict[Axes, Integers] = {part: _of_python(one.astype(np.object_) * scale) for part, one in projected.items()}
     for part, margin in added.items():
         moved = project(effects, part, margin) * (common * effects.scale(part) ** 2 * given.precisions[part])
-        found[part] = np.asarray(found[part] - moved)
+        found[part] = _of_python(found[part] - moved)
     return found, common * scale
+
+
+def _of_python(numbers: Any) -> Integers:
+    """An array of Python's integers: NumPy makes one of them of an array without axes, and would make it 64 bits wide."""
+    return np.asarray(numbers, dtype=np.object_)
 
 
 def _margin(table: Integers, axes: Axes, part: Axes) -> Integers:

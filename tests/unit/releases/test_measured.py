@@ -76,14 +76,16 @@ def test_totals_of_some_groups_are_met_too():
     assert dp.verify(release).sums > 2
 
 
-@pytest.mark.parametrize("spend", [dp.ZCDP("1/2"), dp.PureDP(1)], ids=str)
-def test_the_number_of_rows_is_a_table_beside_public_sums(spend):
+@pytest.mark.parametrize("spend", [dp.ZCDP("1/2"), dp.GDP(20), dp.PureDP(1)], ids=str)
+@pytest.mark.parametrize("where", [{}, {"v": (0, 5)}], ids=str)
+def test_the_number_of_rows_is_a_table_beside_public_sums(spend, where):
     def rows(table):
-        return table.where({"b": ["p"]}).agg(dp.tables([], ["a", "b"]))
+        return (table.where(where) if where else table).agg(dp.tables([], ["a", "b"]))
 
-    release = released(spend=spend, make=rows, invariants=dp.Impossible("a", "b", cells=[("z", "p")]))
+    release = released(spend=spend, make=rows, invariants=dp.Impossible("a", "b", cells=[("z", "p"), ("y", None)]))
     every, cells = release.tables["tables"], release.tables["tables_a_b"]
     assert cells["count"].sum() == pytest.approx(every["count"].item(), abs=1e-9)
+    assert (every["count_low"].item() == every["count_high"].item()) == (not where)
     assert dp.verify(release).tables == 2
 
 
