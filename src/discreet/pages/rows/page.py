@@ -72,7 +72,7 @@ def _page_of(rows: Rows, words: Words) -> _Page:
     return _Page(
         title=rows.about.title or rows.name,
         scheme=NAME,
-        share=_percent(rows.share, words),
+        share=_percent(rows.compared, words),
         kept=said(rows.kept),
         left=said(rows.left),
         noisy=[titled(one) for one in rows.compared if one.noisy],
@@ -82,9 +82,10 @@ def _page_of(rows: Rows, words: Words) -> _Page:
 
 
 def _table(title: str, one: Compared, words: Words) -> _Table:
-    return _Table(title, one.cells, _percent(one.within / one.cells, words), 100 * one.within // one.cells)
+    return _Table(title, one.cells, _percent([one], words), 100 * one.within // one.cells)
 
 
-def _percent(share: float, words: Words) -> str:
-    """A share with one decimal; never rounded up to all."""
-    return f"{words.number(int(1000 * share) / 10, 1)} %"
+def _percent(tables: Sequence[Compared], words: Words) -> str:
+    """The share of the cells of these tables within their intervals, with one decimal; never rounded up to all."""
+    thousandths = 1000 * sum(one.within for one in tables) // sum(one.cells for one in tables)
+    return f"{words.number(thousandths / 10, 1)} %"
