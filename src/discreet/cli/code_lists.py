@@ -9,12 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from discreet.cli.drafting import Entry, render_list
+from discreet.domain.areas import Hierarchy
 from discreet.engines.base import CodeList, ColumnType
-from discreet.errors import ArgumentError
+from discreet.errors import ArgumentError, SchemaError
 from discreet.exact.figures import name as shown_name
 from discreet.exact.given_paths import content_of
+from discreet.planfile.write import toml_key, toml_visible
 
 __all__ = [
+    "area_table",
     "code_list",
     "convert_as",
     "join_values",
@@ -68,6 +71,30 @@ def code_list(path: Path) -> dict[str, str]:
     if len({*codes}) < len(codes):
         raise ArgumentError(f"'{path.name}': lists a code twice; each code has one line")
     return {code: label.strip().strip('"') for code, (_, _, label) in zip(codes, pairs, strict=True)}
+
+
+def area_table(path: Path, *, whole: bool) -> tuple[Entry, ...]:
+    """The entries of a hierarchy beside its file, where that is a table of areas; nothing for other files.
+
+    Its first line names the levels, the widest first. `county_name` has the names of the areas of `county`.
+    """
+    if path.suffix.lower() != ".csv":
+        return ()
+    try:
+        first = content_of(path, _MOST_BYTES).decode("utf-8-sig").partition("\n")[0]
+        named = split_values(first.strip())
+        labels = {level: f"{level}_name" for level in named if f"{level}_name" in named}
+        levels = [one for one in named if one not in labels.values()]
+        if len(levels) < 2:
+            return ()
+        Hierarchy(path, levels=levels, labels=labels, codes="integer" if whole else "text")
+    except (OSError, ValueError, ArgumentError, SchemaError):
+        return ()
+    told = [Entry("levels", render_list(levels), "the widest areas first")]
+    if labels:
+        pairs = ", ".join(f"{toml_key(level)} = {toml_visible(name)}" for level, name in labels.items())
+        told.append(Entry("labels", f"{{ {pairs} }}"))
+    return (*told, *((Entry("categories_type", toml_visible("integer")),) if whole else ()))
 
 
 def read_whole(answer: str) -> int:

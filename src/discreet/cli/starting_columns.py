@@ -11,6 +11,7 @@ import typer
 from discreet.cli.answers import check_choice, check_number, check_period, write_number
 from discreet.cli.asking import Asker, nobody
 from discreet.cli.code_lists import (
+    area_table,
     code_list,
     convert_as,
     join_values,
@@ -70,18 +71,20 @@ def ask_column(name: str, kind: ColumnType, codes: CodeList, folder: Path, ask: 
     others = [choice for choice in choices if choice != chosen]
     unsure = f"or {' or '.join(map(toml_visible, others))}" if ask is nobody and others else ""
     if chosen == "category":
-        entries = _category(shown_name(name), kind, labels, folder, ask)
+        chosen, entries = _category(shown_name(name), kind, labels, folder, ask)
     else:
         entries = {"number": _numeric, "date": _dates}[chosen](shown_name(name), kind, ask)
     told = (Entry("type", toml_visible(chosen), unsure), *entries, *missing_entries(kind, codes))
     return Section(f"[columns.{toml_key(name)}]", told, note_unlisted(codes))
 
 
-def _category(name: str, kind: ColumnType, labels: Mapping[str, str], folder: Path, ask: Asker) -> tuple[Entry, ...]:
-    """The categories; those that have a label in the header of the source are proposed."""
+def _category(
+    name: str, kind: ColumnType, labels: Mapping[str, str], folder: Path, ask: Asker
+) -> tuple[str, tuple[Entry, ...]]:
+    """The type and the categories; those that have a label in the header of the source are proposed."""
     if kind.kind == "boolean":
-        return (Entry("categories", "[false, true]"),)
-    question = f"  the categories of {name}, separated by commas, or @FILE with one a line, or with code;label a line"
+        return "category", (Entry("categories", "[false, true]"),)
+    question = f"  the categories of {name}, separated by commas, or @FILE with one, code;label or nested areas a line"
     whole = kind.kind not in ("text", "any")
 
     def parsed(answer: str) -> list[str | int]:
@@ -92,21 +95,24 @@ def _category(name: str, kind: ColumnType, labels: Mapping[str, str], folder: Pa
             Category(parsed(answer))
         elif listed := code_list(folder / answer[1:]):
             Category(convert_as(kind, [*listed]))
-        else:
+        elif not area_table(folder / answer[1:], whole=whole):
             Category(whole_categories(folder / answer[1:]) if whole else folder / answer[1:])
 
     answer = ask(question, check, join_values(labels) if labels else None)
     if answer is None:
         typed = '"FILE" and categories_type = "integer"' if whole else '"FILE"'
         example = "[1, 2]" if whole else '["a", "b"]'
-        return (Entry("categories", None, f"all that are possible, such as {example}; or categories_file = {typed}"),)
+        todo = f"all that are possible, such as {example}; or categories_file = {typed}"
+        return "category", (Entry("categories", None, todo),)
     if not answer.startswith("@"):
         named = {code: labels[code] for code in split_values(answer) if code in labels}
-        return (Entry("categories", render_list(parsed(answer)), label_comment(named)),)
+        return "category", (Entry("categories", render_list(parsed(answer)), label_comment(named)),)
     if listed := code_list(folder / answer[1:]):
-        return (Entry("categories", render_list(convert_as(kind, [*listed])), label_comment(listed)),)
+        return "category", (Entry("categories", render_list(convert_as(kind, [*listed])), label_comment(listed)),)
+    if areas := area_table(folder / answer[1:], whole=whole):
+        return "hierarchy", (Entry("file", toml_visible(answer[1:])), *areas)
     integers = (Entry("categories_type", toml_visible("integer")),) if whole else ()
-    return (Entry("categories_file", toml_visible(answer[1:])), *integers)
+    return "category", (Entry("categories_file", toml_visible(answer[1:])), *integers)
 
 
 def _numeric(name: str, kind: ColumnType, ask: Asker) -> tuple[Entry, ...]:
