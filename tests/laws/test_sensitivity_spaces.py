@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import discreet as dp
+import discreet.totals.enumerate as enumerate_room
 from discreet.invariants import Impossible, Margins, Occupied
 from discreet.quotes.space import space_of
 from discreet.totals.adjacency import semi_adjacency
 from discreet.totals.cells import levels
-from discreet.totals.enumerate import differences, largest_norms
+from discreet.totals.enumerate import differences, forms_of_differences, largest_norms
 from discreet.totals.exact_totals import exact_totals_of
 from discreet.totals.published import totals_of_counts
 
@@ -90,6 +91,25 @@ def test_the_space_of_one_way_margins(shape, a, expected):
     q, r = divmod(a, u)
     assert expected[3] <= u
     assert expected[2] <= 2 * (q * u * u + r * r)
+
+
+@pytest.mark.parametrize(
+    ("shape", "sets", "a"),
+    [((2, 2), [(0,), (1,)], 3), ((3, 3), [(0,), (1,)], 3), ((2, 2, 2), [(0, 1), (1, 2)], 3), ((5,), [], 2)],
+)
+def test_forms_of_differences_are_those_of_every_difference(shape, sets, a, monkeypatch):
+    sums = equations(shape, sets) if sets else np.ones((1, np.prod(shape)), dtype=np.int64)
+    draw = np.random.default_rng(1).integers
+    roots = [draw(-3, 4, (2, sums.shape[1])) for _ in range(3)]
+    forms, moved = [one.T @ one for one in roots], differences(sums, a)
+    every = np.array([[one @ form @ one for form in forms] for one in moved if one.any()])
+    expected = np.unique(every, axis=0).tolist()
+    assert forms_of_differences(sums, a, forms).tolist() == expected
+    monkeypatch.setattr(enumerate_room, "_MOST_AT_ONCE", 3)
+    monkeypatch.setattr(enumerate_room, "_INSIDE", 1)
+    assert forms_of_differences(sums, a, forms).tolist() == expected
+    monkeypatch.setattr(enumerate_room, "_MOST_PAIRS", 2)
+    assert forms_of_differences(sums, a, forms) is None
 
 
 def test_the_space_of_overlapping_margins():

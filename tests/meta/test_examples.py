@@ -10,6 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import duckdb
+import numpy as np
+import polars as pl
 import pytest
 from tests.builders import PATIENCE
 
@@ -18,7 +20,8 @@ from discreet import datasets
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 DEMO = EXAMPLES / "demo.py"
-PROGRAMS = sorted(set(EXAMPLES.glob("*.py")) - {DEMO}, reverse=True)  # the shortest is the one that always runs
+PROGRAMME = EXAMPLES / "programme.py"
+PROGRAMS = sorted(set(EXAMPLES.glob("*.py")) - {DEMO, PROGRAMME}, reverse=True)  # the shortest is the one that always runs
 SAYS = {
     "accuracy.py": ["within the interval"],
     "census.py": [
@@ -90,6 +93,43 @@ def test_the_demo_runs_twice_and_is_charged_once(tmp_path):
         assert {path.name for path in place.iterdir()} == {"release.json", "table.csv", "table.parquet", "report.html"}
         assert dp.Release.load(place).name in (place / "report.html").read_text(encoding="utf-8")
     check_against_the_truth(dp.Release.load(tmp_path / "out" / "personnel").table)
+
+
+def made_up_persons(path: Path) -> None:
+    """Some persons with the columns of the excerpt that the programme reads."""
+    draw = np.random.default_rng(1)
+    levels = {"SEX": 2, "RAC1P": 3, "HISP": 2, "OWN_RENT": 3, "MSP": 2, "EDU": 2, "DPHY": 2, "HOUSING_TYPE": 3}
+    areas = ["01-00001", "01-00002", "02-00001"]
+    columns = {name: draw.choice([*map(str, range(many)), None], 300).tolist() for name, many in levels.items()}
+    pl.DataFrame({"PUMA": draw.choice(areas, 300).tolist(), **columns}).write_parquet(path)
+
+
+def check_programme(folder: Path, said: str, persons: int) -> None:
+    release = dp.Release.load(folder)
+    tables = [frame for frame in release.tables.values() if "count" in frame.columns]
+    assert len(tables) == 90
+    assert "90 tables" in said
+    assert dp.verify(release).tables == 90
+    every = tables[0]["count"].item()
+    assert abs(every - persons) < 200
+    assert all(abs(frame["count"].sum() - every) < 1e-3 for frame in tables)
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert page.count("<table") >= 90
+    assert "Number of rows by area.state × SEX" in page
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("folder", ["out"])
+def test_thirty_tables_of_three_levels_are_on_one_page(tmp_path, folder):
+    made_up_persons(tmp_path / "persons.parquet")
+    check_programme(tmp_path / folder, run(PROGRAMME, tmp_path, "persons.parquet", folder), 300)
+
+
+@pytest.mark.slow
+@pytest.mark.shared
+def test_thirty_tables_of_three_levels_of_a_survey_are_on_one_page(tmp_path, shared):
+    source = shared / "data" / "tutorial" / "acs2019_persons.parquet"
+    check_programme(tmp_path / "out", run(PROGRAMME, tmp_path, str(source), "out"), 44_163)
 
 
 def check_against_the_truth(table):

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.queries.effects import centred
-from discreet.totals.enumerate import differences
+from discreet.totals.enumerate import forms_of_differences
 
 __all__ = [
     "Effects",
@@ -170,20 +170,20 @@ def exchanged(effects: Effects, a: int, lists: Sequence[Axes]) -> Energies | Non
     shape = tuple(min(size, a if axis in listed else 2 * a) for axis, size in enumerate(effects.sizes))
     if comb(prod(shape) + a - 1, a) > _MOST_REDUCED:
         return None
-    moved = differences(_sums(shape, lists), a)
-    if moved is None:
+    found = forms_of_differences(_sums(shape, lists), a, [_products(effects, part, shape) for part in effects.parts])
+    if found is None:
         return None
-    tables = moved.reshape(-1, *shape)
-    columns = []
-    for part in effects.parts:
-        margin = tables.sum(axis=tuple(1 + axis for axis in range(len(shape)) if axis not in part))
-        # Π (n_i [x_i = y_i] - 1) is N_a times the product of two rows in the effect.
-        along = margin
-        for place, axis in enumerate(part, start=1):
-            along = effects.sizes[axis] * along - along.sum(axis=place, keepdims=True)
-        products = (margin * along).reshape(len(tables), -1).sum(axis=1)
-        columns.append([Fraction(int(one), effects.scale(part)) for one in products])
-    return tuple(dict.fromkeys(row for row in zip(*columns, strict=True) if any(row)))
+    scales = [effects.scale(part) for part in effects.parts]
+    return tuple(tuple(map(Fraction, row, scales)) for row in found.tolist() if any(row))
+
+
+def _products(effects: Effects, part: Axes, shape: Sequence[int]) -> NDArray[np.int64]:
+    """Π (n_i [x_i = y_i] - 1) for each two cells: N_a times the product of two rows in the effect."""
+    found = np.ones((1, 1), dtype=np.int64)
+    for axis, size in enumerate(shape):
+        own = effects.sizes[axis] * np.eye(size, dtype=np.int64) - 1 if axis in part else np.ones((size, size), np.int64)
+        found = np.kron(found, own)
+    return found
 
 
 def worst_replacement(sizes: Sequence[int], columns: Axes, shares: Mapping[Axes, Fraction]) -> tuple[Fraction, Axes]:

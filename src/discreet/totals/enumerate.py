@@ -7,20 +7,21 @@ for totals that are large enough (docs/proofs/semi-adjacency.md, A9).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations_with_replacement
-from math import comb
+from math import comb, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["differences", "largest_norms", "pair_lengths"]
+__all__ = ["differences", "forms_of_differences", "largest_norms", "pair_lengths"]
 
 _MOST_MULTISETS = 100_000
 _MOST_PAIRS = 4_000_000
 _MOST_AT_ONCE = 100_000
 _MOST_ALIKE = 2_000
 _MOST_COUNTS = 1_000_000
+_INSIDE = 1 << 62
 
 _Ints = NDArray[np.int64]
 
@@ -43,6 +44,47 @@ def differences(equations: _Ints, a: int) -> _Ints | None:
         found.append(np.unique(batch, axis=0))
     joined = np.unique(np.concatenate(found), axis=0)
     return np.unique(np.concatenate([joined, -joined]), axis=0)
+
+
+def forms_of_differences(equations: _Ints, a: int, forms: Sequence[_Ints]) -> _Ints | None:
+    """The values vᵀQv of some forms for the members v of S(a) but 0, each combination once, in lexicographic order.
+
+    They come from the products of P and N alone, so that no member is made.
+
+    Args:
+        equations: as for `differences`.
+        a: how many rows may differ.
+        forms: Q, symmetric and nowhere negative, as int64 of shape (cells, cells).
+
+    Gives:
+        int64, shape (combinations, forms); None where there are too many multisets or pairs of them.
+    """
+    groups = _groups(equations, a)
+    if groups is None:
+        return None
+    found = [np.zeros((0, len(forms)), dtype=np.int64)]
+    for group in groups:
+        beside = [form @ group.T for form in forms]
+        own = [(group.T * one).sum(axis=0) for one in beside]
+        step = max(1, _MOST_AT_ONCE // len(group))
+        for start in range(0, len(group) - 1, step):
+            some = slice(start, start + step)
+            later = np.arange(len(group)) > np.arange(len(group))[some, None]
+            each = zip(own, beside, strict=True)
+            found.append(_different([(mine[some, None] + mine - 2 * group[some] @ one)[later] for mine, one in each]))
+    return _different(list(np.concatenate(found).T))
+
+
+def _different(columns: Sequence[_Ints]) -> _Ints:
+    """The rows of these columns, each once, in lexicographic order; numbers that are not negative."""
+    sizes = [int(one.max(initial=0)) + 1 for one in columns]
+    if prod(sizes) >= _INSIDE:
+        return np.unique(np.stack(columns, axis=1), axis=0)
+    key = np.zeros(len(columns[0]), dtype=np.int64)
+    for one, size in zip(columns, sizes, strict=True):
+        key = key * size + one
+    _, first = np.unique(key, return_index=True)
+    return np.stack([one[first] for one in columns], axis=1)
 
 
 def largest_norms(equations: _Ints, a: int) -> tuple[int, int] | None:
@@ -83,13 +125,17 @@ def pair_lengths(equations: _Ints, a: int) -> dict[int, int] | None:
 
 def _batches(equations: _Ints, a: int) -> Iterator[_Ints] | None:
     """One of each pair ±v of the members other than 0, in batches and perhaps several times; None for too many."""
+    groups = _groups(equations, a)
+    return None if groups is None else (batch for group in groups for batch in _pairs(group))
+
+
+def _groups(equations: _Ints, a: int) -> list[_Ints] | None:
+    """The multisets of a cells in groups with equal sums; None where they, or their pairs, are too many."""
     cells = equations.shape[1]
     if comb(cells + a - 1, a) > _MOST_MULTISETS:
         return None
     groups = _alike(equations, a)  # fewer changed rows are there too: P and N may share cells
-    if sum(comb(len(group), 2) for group in groups) > _MOST_PAIRS:
-        return None
-    return (batch for group in groups for batch in _pairs(group))
+    return groups if sum(comb(len(group), 2) for group in groups) <= _MOST_PAIRS else None
 
 
 def _alike(equations: _Ints, size: int) -> list[_Ints]:

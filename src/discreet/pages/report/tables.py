@@ -16,12 +16,18 @@ from discreet.pages.words import Words
 from discreet.releases.frames import POPULATION, further_frames, value_columns
 from discreet.releases.labelled import apply_words, title_of, unit_of
 from discreet.releases.worded import CONSISTENT, QUALITY
+from discreet.statistics.agreeing_areas import AgreeingAreas
+from discreet.statistics.count_tables import Tables
+from discreet.statistics.other_words import EARLIER
 from discreet.statistics.registry import by_word
 
 __all__ = ["MOST_BARS", "MOST_ROWS", "Bar", "NumberTable", "Row", "tables_of"]
 
 MOST_ROWS = 10_000
 """A table shows at most this many rows; the files next to the page have all of them."""
+
+_SEVERAL = (Tables.word, AgreeingAreas.word, *EARLIER)
+"""The statistics with a frame for each of several tables, of numbers of rows."""
 
 MOST_BARS = 1_000
 """Beyond this many rows nobody looks at bars, and they would make the page slow."""
@@ -137,11 +143,13 @@ def _frame_tables(
     numbers = numbers or list(columns)[-1:]
     ends = {f"{column}{end}" for column in numbers for end in ("", "_low", "_high", QUALITY)}
     labels = [column for column in columns if column not in ends]
-    asked = next((one for one in statistics if one["name"] == frame["name"]), None) or _tables_of_frame(frame, statistics)
+    asked = next((one for one in statistics if one["name"] == frame["name"]), None)
+    if asked is None or asked["statistic"] in _SEVERAL:
+        asked = _tables_of_frame(frame, statistics)
     title = name(frame["name"]) if asked is None else title_words(apply_words(asked, about))
     if asked is not None and "tables" in asked:
         ways = " × ".join(title_of(about, label) for label in labels if not label.endswith(CONSISTENT))
-        title = words("report.numbers.by", title=words.said(title), ways=ways)
+        title = words("report.numbers.by", title=words.said(title), ways=ways) if ways else title
     title = about.statistic(frame["name"]).label or title
     told = {key: frame[key] for key in ("view", "totals") if key in frame}
     for column in numbers:
@@ -165,7 +173,7 @@ def _derived_tables(
 def _tables_of_frame(frame: Mapping[str, Any], statistics: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """The statistic with several frames to which this one belongs, with the title of each: a number of rows."""
     for one in statistics:
-        if one["statistic"] == "tables" and frame["name"].startswith(f"{one['name']}_"):
+        if one["statistic"] in _SEVERAL and f"{frame['name']}_".startswith(f"{one['name']}_"):
             return {**one, "statistic": "count", "column": None}
     return None
 
