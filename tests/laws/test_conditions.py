@@ -426,6 +426,19 @@ def test_a_changed_condition_is_noticed(change, noise):
         dp.verify(changed_release(release, path, value))
 
 
+@pytest.mark.parametrize("noise", SPENDS)
+def test_no_public_sum_can_be_changed_alone(noise):
+    """Some sums follow from others, and move no estimate: one of them that is another number is noticed all the same."""
+    release = released(IMPOSSIBLE, noise)
+    conditions = release.document["measured"][0]["conditions"]
+    tables = enumerate(conditions["tables"])
+    paths = [("tables", place, "totals", number) for place, one in tables for number in range(len(one["totals"]))]
+    for path in (*paths, ("left",)):
+        value = conditions["left"] + 1 if path == ("left",) else conditions["tables"][path[1]]["totals"][path[3]] + 1
+        with pytest.raises(dp.ArgumentError, match=r"does not follow|not the public ones|as near to the public sums"):
+            dp.verify(changed_release(release, ("measured", 0, "conditions", *path), value))
+
+
 def test_laws_are_what_they_are_taken_for():
     one, recipe, _ = drawn("cells that nobody can be in", "laplace")
     assert all(isinstance(law_of_cell(each.law), DiscreteLaplace) for each in one.measured)

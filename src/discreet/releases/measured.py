@@ -202,12 +202,15 @@ def _verify(block: Mapping[str, Any], document: Mapping[str, Any]) -> tuple[int,
     with refuse_made_up():
         read = read_tables(block, document["noise"])
         agreed = read.agreed(exact(block["level"], "level"))
+        stated = block["conditions"]["left"] if read.given is not None else 0.0
         each = zip(read.tables, own, agreed.cells, agreed.halves, block["decimals"], strict=True)
         found = [
             _recompute([block["axes"][axis] for axis in table], frame, one, half, places)
             for table, frame, one, half, places in each
         ]
     sums = sum(_check((read.closed, agreed.left), frame, *one) for frame, one in zip(own, found, strict=True))
+    if agreed.left != stated:
+        raise ArgumentError(f"release: the cells of '{block['statistic']}' are not as near to the public sums as it says")
     return len(read.tables), sum(len(frame["columns"][0]["values"]) for frame in own), sums
 
 
@@ -267,10 +270,11 @@ def _check(
 def _check_sum(frame: Mapping[str, Any], one: Mapping[str, Any], cells: tuple[Integers, int], left: float) -> int:
     """Sums are the public ones as fractions; where cells were moved to meet some, but for what is left in each cell."""
     values, denominator = cells
-    labels = np.zeros(len(values), np.int64) if one["labels"] is None else np.array(one["labels"], np.int64)
-    sums: Integers = np.zeros(len(one["totals"]), dtype=np.object_)
-    np.add.at(sums, labels[labels >= 0], values[labels >= 0])
-    apart = np.abs(sums - np.array(one["totals"], dtype=np.object_) * denominator)
+    with refuse_made_up():
+        labels = np.zeros(len(values), np.int64) if one["labels"] is None else np.array(one["labels"], np.int64)
+        sums: Integers = np.zeros(len(one["totals"]), dtype=np.object_)
+        np.add.at(sums, labels[labels >= 0], values[labels >= 0])
+        apart = np.abs(sums - np.array(one["totals"], dtype=np.object_) * denominator)
     if (apart > Fraction(left) * len(values) * denominator).any():
         raise ArgumentError(f"release: sums of '{frame['name']}' are not the public ones")
     return len(sums)

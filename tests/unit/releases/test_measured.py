@@ -123,6 +123,13 @@ def test_a_changed_number_is_noticed(change):
         dp.verify(changed_release(release, path, value))
 
 
+def test_a_label_of_a_public_sum_that_is_none_is_a_made_up_document():
+    release = released(invariants=dp.Totals("a"))
+    path = ("frames", 0, "known_sums", 0, "labels", 0)
+    with pytest.raises(dp.ArgumentError, match="cannot be read"):
+        dp.verify(changed_release(release, path, 99))
+
+
 def test_tables_agree_as_fractions_and_the_view_is_of_whole_numbers():
     release = released()
     (block,) = release.document["measured"]
