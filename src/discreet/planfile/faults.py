@@ -21,6 +21,8 @@ __all__ = ["faults_of"]
 _MOST = 100
 _MISSING = re.compile(r"the key '(\w+)'.* is missing")
 _MEANT = re.compile(r"did you mean '(\w+)'[?]")
+_OF_PERSONS = re.compile("is an Identifier|whose row is whose|what one person counts for")
+"""What is said where the plan does not name whose row each row is, or no longer does."""
 _DAY = "2000-01-01"
 _COLUMN = {"type": "category", "categories": ["x"]}
 _COUNT = {"statistics": ["count"], "spend": "1e-9"}
@@ -79,14 +81,20 @@ class _Mended:
             return True  # the words for what was derived
         if any(keys[: len(key)] == key for key in self._renamed):
             return True  # it has no place of that name
+        if ("data",) in self._changed and section != ("data",) and _OF_PERSONS.search(str(fault)):
+            return True  # the plan no longer names whose row each row is
         if section == ("columns",):
             return keys[:2] in self._changed and "no such key" not in str(fault) and not _MISSING.search(str(fault))
-        if section == ("data",):
-            return ("data",) in self._changed and "(with neighbours" in str(fault)
-        if section != ("release",):
-            return section in self._changed and not _MISSING.search(str(fault))
         said = str(fault).removeprefix(fault.place)
         columns = [str(place[1]) for place in self._changed if place[0] == "columns"]
+        if section == ("data",):
+            unnamed = columns and "Identifier of the schema" in said  # the column is there, and was wrong
+            invented = ("rows",) in self._changed and "rows=" in said
+            return bool(unnamed or invented or (("data",) in self._changed and "(with neighbours" in said))
+        if section != ("release",):
+            return section in self._changed and not _MISSING.search(str(fault))
+        if keys[:2] in self._changed and said.startswith((": bound(): one", "bound(): one")):
+            return True  # the bound was wrong, and is gone
         if any(name in keys or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said) for name in columns):
             return True
         return (("budget",) in self._changed and "spend" in keys) or (keys[:2] in self._changed and "error" in keys)
@@ -119,6 +127,8 @@ class _Mended:
         fitting = {**_FITTING.get(str(keys[0]), {}), "name": f"unnamed {self._number}"}
         if key not in fitting:
             return self._replace(keys)
+        if keys == ("data",) and key == "rows":
+            self._changed.add(("rows",))  # what is said of this number is not about the plan
         table[key] = table.get(_OTHER_END.get(key, ""), copy.deepcopy(fitting[key]))
         if keys[0] in {"columns", "budget"}:
             self._changed.add(keys[:2])
@@ -149,6 +159,7 @@ class _Mended:
         section, place = str(keys[0]), keys[:2]
         self._changed.add(("budget",) if section == "budget" else ("data",) if section == "data" else place)
         if section == "columns":
+            self._changed |= {("data",)} if _is_identifier(_at(self.tree, place)) else set()
             return self._leave_out(place)
         if section == "budget":
             self._state_spends()
@@ -210,6 +221,10 @@ class _Mended:
         if isinstance(data, dict) and "person" in data:
             found["statistics"] = ["persons"]
         return found
+
+
+def _is_identifier(column: Any) -> bool:
+    return isinstance(column, dict) and column.get("type") == "identifier"
 
 
 def _at(tree: Any, keys: tuple[str | int, ...]) -> Any:

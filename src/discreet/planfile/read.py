@@ -18,6 +18,7 @@ from discreet.domain.groups import Bins
 from discreet.domain.neighbours import Neighbours, find_relation, relations
 from discreet.domain.reading import CsvFormat
 from discreet.domain.schema import Schema
+from discreet.domain.steps import facts_of
 from discreet.engines.urls import is_url
 from discreet.errors import ArgumentError, did_you_mean
 from discreet.exact.numbers import Amount
@@ -146,6 +147,9 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
         facts: dict[str, Any] = {key: data[key].value for key in ("rows", *_UNIT) if key in data}
         facts |= {"sampled": read_draw(data["sampled"])} if "sampled" in data else {}
         neighbours = find_relation(relation)(**facts)
+    whose = data.get("person", next((parts["columns"].child(name) for name in schema.identifiers), root))
+    with whose.locate_errors():
+        facts_of(schema, neighbours)  # whoever is named is an Identifier, and every Identifier is named
     beside = beside_of(parts["beside"], place.parent) if "beside" in parts else BesideRows()
     neighbours = beside.relation(neighbours, parts.get("beside", data.get("person")))
     invariants = invariants_of(parts["invariants"], schema, neighbours) if "invariants" in parts else None

@@ -97,3 +97,26 @@ def test_it_ends_whatever_line_is_missing(number: int) -> None:
 )
 def test_it_ends_for_anything(text: str) -> None:
     assert 1 <= len(faults_of(toml_root(text.encode(), Path("p.toml")))) <= 20
+
+
+PERSONS = plan_text("persons")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"),
+    [
+        ('person = "visitor"', 'person = "who"', "data.person: person='who': is not an Identifier of the schema"),
+        ('person = "visitor"\n', "", "columns.visitor: column 'visitor': is an Identifier, and the neighbours"),
+        ('person = "visitor"', 'person = ["visitor"]', "data.person: person=<list>"),
+        ('person = "visitor"', 'person = "visitor"\npart = "yes"', "data.part: part='yes'"),
+        ('person = "visitor"', 'person = "visitor"\nrows_per_person = 3', "data.person: person='visitor': stands alone"),
+        ("groups = 2, rows = 3", "groups = 0, rows = 3", "release[0].bound: bound(groups)=0: must be at least 1"),
+        ("{ groups = 2, rows = 3 }", "{}", "release[0].bound: bound(): takes a number of groups"),
+        ('"add-remove"', '"replace-one"', "data: the key 'rows' is missing"),
+        ('type = "identifier"', 'type = "identifyer"', "columns.visitor.type: 'identifyer' is unknown"),
+    ],
+)
+def test_one_fault_about_persons_is_one(right: str, wrong: str, said: str) -> None:
+    assert right in PERSONS
+    (one,) = told(PERSONS.replace(right, wrong, 1))
+    assert said in one
