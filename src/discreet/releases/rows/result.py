@@ -213,8 +213,8 @@ def fit_rows(
         release: with one statistic of agreeing tables, or of agreeing areas.
         rows: how many rows; None is the published number of rows, or its estimate. Another number of rows has the same
             shares, and lists of exact totals are divided among it.
-        each: how many rows one of the frame may stand for. Above 1 there is a column of these numbers: a file of ten million
-            rows takes as long as one of a million with `each=10`.
+        each: how many rows one of the frame may stand for. Above 1 there is a column of these numbers: with `each=20`
+            ten million rows are about a million in the frame.
         strict: refuse a release in which noise dominates in a table, before anything is fitted. Otherwise such tables are
             named by what comes back.
         tell: is told how many sweeps are done, and of how many.
