@@ -248,7 +248,7 @@ class Tables:
     keys: ClassVar = Keys(
         written_groupings,
         {},
-        {"weights": lambda value: list(value.scalars()), "errors": lambda value: list(value.scalars())},
+        {"weights": lambda value: value.scalars(), "errors": lambda value: value.scalars()},
         lacks='needs lists of columns: write { tables = [["a", "b"], ["a", "c"]] }',
     )
     view: ClassVar = UNBIASED

@@ -278,6 +278,14 @@ def test_required_is_true_or_false(tmp_path: Path) -> None:
     assert "required='yes': must be True or False" in str(refused(tmp_path, text))
 
 
+@pytest.mark.parametrize("named", ["weights", "errors"])
+@pytest.mark.parametrize("value", ["10", '"12"', "true"])
+def test_numbers_of_tables_are_a_list(tmp_path: Path, named: str, value: str) -> None:
+    """A text was read letter by letter."""
+    text = changed(SMALL, '"count"', f'{{ tables = [["sex"], []], {named} = {value} }}') + "spend = 0.1\n"
+    assert f"{named}: must be a list with one number for each of the 2 tables" in str(refused(tmp_path, text))
+
+
 def test_a_statistic_is_read_in_its_request_and_not_alone(tmp_path: Path) -> None:
     """Alone and without groups no bound cuts anybody, and counted_in_full() would be refused."""
     (order,) = load(tmp_path, plan_text("in-full")).orders
