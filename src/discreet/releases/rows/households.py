@@ -39,6 +39,9 @@ _SIZES = "sizes of households"
 class Households:
     """Rows of households and of the persons in them.
 
+    `simulated` and `interval` of either make its rows by themselves, as if there were no households: use them for numbers
+    of one of both tables.
+
     Args:
         homes: the rows of households; the first column of their frame is the number of the household, from 0.
         persons: the rows of persons, household by household; the first column of their frame is the number of theirs. A
