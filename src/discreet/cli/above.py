@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.cli.standings import Standing
 from discreet.exact.figures import plural
 from discreet.exact.numbers import text
 from discreet.ledger.amounts import least, minus, plus
 from discreet.ledger.windows import WindowedAccount
-from discreet.pages.planner.document import Limit
 from discreet.planfile.read import PlanFile
 from discreet.privacy.amounts import amount_text, budget_down
+
+if TYPE_CHECKING:
+    from discreet.pages.planner.document import Limit
 
 __all__ = ["above_facts", "above_json", "after_lines", "limits_of"]
 
@@ -92,6 +94,8 @@ def above_json(plan: PlanFile, now: Standing) -> dict[str, Any]:
 
 def limits_of(plan: PlanFile, now: Standing) -> tuple[Limit, ...]:
     """The budgets beside that of the data set that the releases of a plan are charged to, for the planner."""
+    from discreet.pages.planner.document import Limit  # which no other command needs
+
     names = [order.name for order in plan.orders]
     found = []
     if now.population is not None:

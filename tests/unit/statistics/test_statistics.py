@@ -267,7 +267,7 @@ def test_no_number_of_rows_is_0():
             wrong()
 
 
-LITTLE = [dp.PureDP("1e-12"), dp.ZCDP("1e-24"), dp.GDP("1e-12"), dp.ApproxDP(1, "1e-300")]
+LITTLE = [dp.PureDP("1e-12"), dp.ZCDP("1e-24"), dp.GDP("2e-12"), dp.ApproxDP(1, "1e-300")]
 
 
 @pytest.mark.one_in(5)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -165,6 +166,7 @@ def test_what_is_impossible_has_no_weight_whatever_the_rest_costs():
     assert law.cumulated(costs, np.ones(2, int))[:, 0].tolist() == [1 << 24, 0]
 
 
+ROOT = Path(__file__).resolve().parents[4]
 PROGRAM = """
 import hashlib
 from tests.unit.releases.rows.test_scheme import CASES, fitted
@@ -185,5 +187,6 @@ def test_neither_features_of_a_processor_nor_threads_change_rows(threads):
         "OMP_NUM_THREADS": threads,
         "POLARS_MAX_THREADS": threads,
     }
-    shown = subprocess.run([sys.executable, "-c", PROGRAM], env=env, capture_output=True, text=True, check=False)
+    program = [sys.executable, "-c", PROGRAM]
+    shown = subprocess.run(program, env=env, cwd=ROOT, capture_output=True, text=True, check=False)
     assert shown.stdout.strip() == GOLDEN["apart"], shown.stderr
