@@ -196,7 +196,7 @@ class AgreeingAreas:
     shares: tuple[LevelShares, ...] = ()
 
     word: ClassVar = "agreeing_areas"
-    noun: ClassVar = "Agreeing areas"
+    noun: ClassVar = "Number of rows in areas"
     keys: ClassVar = Keys(
         _written_levels,
         {},
@@ -217,7 +217,7 @@ class AgreeingAreas:
 
     @staticmethod
     def title(shown: Mapping[str, Any], part: str) -> str:
-        return title(part or AgreeingAreas.noun, shown)
+        return title(part, shown) if part else AgreeingAreas.noun
 
     def span(self, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
         # In units of an effect: ‖E e_x‖₁ ≤ 2^d, and ‖E(e_x - e_y)‖² ≤ 2, within one area or between two.

@@ -6,7 +6,9 @@ import json
 import re
 from html.parser import HTMLParser
 
+import polars as pl
 import pytest
+from tests.builders import session_over
 
 import discreet as dp
 from discreet.errors import ArgumentError
@@ -161,11 +163,21 @@ def with_chosen(released):
     return released(PREPARED, ROWS, request, budget=dp.PureDP(1), neighbours=dp.ReplaceOne(rows=40), name="r", dataset="d")
 
 
+@pytest.fixture(scope="module")
+def with_areas():
+    areas = dp.Hierarchy({"state": ["a", "a", "b"], "county": ["x", "y", "z"]}, levels=["state", "county"])
+    schema = dp.Schema(area=areas, k=dp.Category(["x", "y"]))
+    rows = pl.DataFrame({"area": ["x", "y", "z", "z"] * 10, "k": ["x", "y"] * 20})
+    counts = dp.agreeing_areas("area", by=[[], ["k"]])
+    with session_over(rows, schema, budget=dp.ZCDP(1)) as session:
+        return session.release(session.table.agg(counts), name="r")
+
+
 PAGES = ["wages", "with_totals", "with_frames", "of_a_sample", "resized", "sampled", "sampled_beside_totals", "as_recorded"]
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize("release", [*PAGES, "with_chosen"])
+@pytest.mark.parametrize("release", [*PAGES, "with_chosen", "with_areas"])
 def test_no_english_is_left_on_a_page_in_german(release, request):
     html = render(request.getfixturevalue(release), language="de")
     texts = [text.replace("wages by sex", "") for text in read_aloud(html)]
