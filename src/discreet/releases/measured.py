@@ -27,7 +27,6 @@ from discreet.releases.read_tables import read_tables
 from discreet.releases.recomputed import Published, axis_json, check_columns, check_ends, places_of, refuse_made_up
 from discreet.statistics.agreeing_areas import AgreeingAreas
 from discreet.statistics.area_recipe import AreasRecipe
-from discreet.statistics.conditioned_cells import Agreed
 from discreet.statistics.conditions import conditions_json
 from discreet.statistics.counted import APART
 from discreet.statistics.effect_tables import EffectsRecipe
@@ -70,16 +69,21 @@ def _blocks(quote: Quote, line: Line, noisy: Noisy) -> list[dict[str, Any]]:
             "tables": [list(table) for table in domain.tables],
             "decimals": recipe.decimals(answers.noises),
             **own,
-            **_conditions_json(recipe.agreed(answers), domain),
+            **_conditions_json(recipe, answers),
         }
     ]
 
 
-def _conditions_json(agreed: Agreed, domain: Domain) -> dict[str, Any]:
+def _conditions_json(recipe: EffectsRecipe | WholeRecipe, answers: Answers) -> dict[str, Any]:
     """The public sums that the cells meet, and what they were moved by."""
-    if agreed.given is None:
+    if not recipe.domain.conditions:
         return {}
-    return {"conditions": {**conditions_json(agreed.given, domain.tables), "left": agreed.left}}
+    agreed = recipe.agreed(answers)
+    return (
+        {}
+        if agreed.given is None
+        else {"conditions": {**conditions_json(agreed.given, recipe.domain.tables), "left": agreed.left}}
+    )
 
 
 def _axes_json(quote: Quote, domain: Domain) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from discreet.errors import InternalError
 from discreet.mechanisms.effects import Axes, Effects
 from discreet.statistics.effects import parts_of
-from discreet.statistics.public_totals import PublicSum
+from discreet.statistics.public_totals import PublicSum, factors_of
 
 __all__ = ["Conditioned", "Reduced", "System", "system_of", "weights_in_cells"]
 
@@ -112,7 +112,7 @@ class _Dense:
         for one in conditions:
             matrix = np.zeros((len(one.sums), prod(effects.sizes[axis] for axis in one.table)))
             for row, each in zip(matrix, one.sums, strict=True):
-                row[each.cells] = 1.0 if each.factors is None else each.factors
+                row[each.cells] = factors_of(each)
             self._rows.append(_Rows(one.table, slice(start, start + len(matrix)), matrix))
             start += len(matrix)
         self._many = start
@@ -281,7 +281,7 @@ class _Iterated:
         for one in self._conditions:
             table = np.zeros(prod(self._effects.sizes[axis] for axis in one.table))
             for each in one.sums:
-                np.add.at(table, each.cells, weights[start] * (1.0 if each.factors is None else each.factors))
+                np.add.at(table, each.cells, weights[start] * factors_of(each))
                 start += 1
             rows = _Rows(one.table, slice(0, 1), table[None])
             for part in parts_of(self._effects, one.table):

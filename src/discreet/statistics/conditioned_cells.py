@@ -16,7 +16,7 @@ from discreet.exact.numbers import float_up
 from discreet.mechanisms.effects import Axes, Effects
 from discreet.noise.single.weighted import half_width_of_rounded
 from discreet.statistics.condition_systems import Reduced, System
-from discreet.statistics.conditions import Given, TableConditions, known_cells, left, meet, moved_by
+from discreet.statistics.conditions import Given, Projected, TableConditions, known_cells, left, meet, moved_by
 from discreet.statistics.effects import (
     Cellwise,
     Halves,
@@ -153,29 +153,31 @@ def agree(shown: Shown, measured: Measured, conditions: Sequence[TableConditions
     if not conditions:
         return Agreed(cells_of(shown.effects, shown.tables, measured, shown.fills), list(shown.halves), None, 0.0)
     projected = projected_of(shown.effects, shown.tables, measured)
-    given, system = meet(shown.effects, conditions, shown.variances, projected)
-    return agree_as_given(shown, measured, (given, system), widths)
+    return _moved(shown, projected, meet(shown.effects, conditions, shown.variances, projected), widths)
 
 
 def agree_as_given(shown: Shown, measured: Measured, found: tuple[Given, System], widths: Widths) -> Agreed:
     """The same with what the estimates are moved by."""
+    return _moved(shown, projected_of(shown.effects, shown.tables, measured), found, widths)
+
+
+def _moved(shown: Shown, projected: tuple[Projected, int], found: tuple[Given, System], widths: Widths) -> Agreed:
+    """The cells from projected effects that are moved."""
     (given, system), effects = found, shown.effects
-    projected = projected_of(effects, shown.tables, measured)
     rests = [float(one) for one in left(effects, given, projected)]
     # What is left of the conditions moves no estimate by more than this part of its deviation.
     beside = max(float(np.dot(rests, system.solve(np.array(rests)))), 0.0) ** 0.5
     cells = cells_from(effects, shown.tables, moved_by(effects, *projected, given), shown.fills)
-    for place, known in enumerate(_known_of_tables(shown, given.conditions)):
-        if known is not None:
-            (values, denominator), (there, exactly) = cells[place], known
+    known = _known_of_tables(shown, given.conditions)
+    for place, one in enumerate(known):
+        if one is not None:
+            (values, denominator), (there, exactly) = cells[place], one
             cells[place] = np.where(there, exactly * denominator, values), denominator
-    halves = halves_beside(shown, given.conditions, system, widths, beside=2 * beside)
+    halves = [_halves(shown, place, one, system, (widths, 2 * beside)) for place, one in enumerate(known)]
     return Agreed(cells, halves, given, float_up(Fraction(max(map(abs, rests), default=0.0))))
 
 
-def halves_beside(
-    shown: Shown, conditions: Sequence[TableConditions], system: System, widths: Widths, *, beside: float = 0.0
-) -> list[Halves]:
+def halves_beside(shown: Shown, conditions: Sequence[TableConditions], system: System, widths: Widths) -> list[Halves]:
     """The half-widths of the cells of all tables that meet conditions, 0 for cells that are public.
 
     Args:
@@ -183,10 +185,9 @@ def halves_beside(
         conditions: what they meet.
         system: of these.
         widths: from the variances that are left.
-        beside: by which part of its deviation without conditions an estimate may be off besides.
     """
     known = _known_of_tables(shown, conditions)
-    return [_halves(shown, place, one, system, (widths, beside)) for place, one in enumerate(known)]
+    return [_halves(shown, place, one, system, (widths, 0.0)) for place, one in enumerate(known)]
 
 
 def _known_of_tables(shown: Shown, conditions: Sequence[TableConditions]) -> list[tuple[Bools, Integers] | None]:
@@ -212,6 +213,16 @@ def _known(effects: Effects, one: TableConditions | None, table: Axes, fills: Fi
 def _halves(
     shown: Shown, place: int, known: tuple[Bools, Integers] | None, system: System, found: tuple[Widths, float]
 ) -> Halves:
+    """The half-widths of the cells of a table.
+
+    Args:
+        shown: the tables.
+        place: which of them.
+        known: its cells that are public, and what they are.
+        system: of the conditions.
+        found: the widths from the variances that are left, and by which part of its deviation without conditions an estimate
+            may be off besides.
+    """
     table, (widths, beside) = shown.tables[place], found
     readings = [matrix_of(shown.effects.sizes[axis], shown.fills.get(axis)) for axis in table]
     variances = _variances(shown, table)

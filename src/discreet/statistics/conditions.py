@@ -21,13 +21,13 @@ from discreet.cube.cells import Integers
 from discreet.mechanisms.effects import Axes, Effects, compose, project
 from discreet.statistics.condition_systems import System, system_of
 from discreet.statistics.effects import parts_of
-from discreet.statistics.public_totals import PublicSum
+from discreet.statistics.public_totals import PublicSum, factors_of
 
 __all__ = [
     "Given",
+    "Projected",
     "TableConditions",
     "conditions_json",
-    "factors_of",
     "known_cells",
     "left",
     "meet",
@@ -71,11 +71,6 @@ class TableConditions:
             if weight:
                 np.add.at(found, one.cells, weight * factors_of(one).astype(np.object_))
         return found.reshape(shape)
-
-
-def factors_of(one: PublicSum) -> NDArray[np.int64]:
-    """The factor of each cell of a sum."""
-    return np.ones(len(one.cells), dtype=np.int64) if one.factors is None else one.factors
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.cube.cells import Integers
 from discreet.mechanisms.effects import Axes
-from discreet.statistics.public_totals import PublicSum
+from discreet.statistics.public_totals import PublicSum, factors_of
 
 __all__ = ["implied_cells"]
 
@@ -98,7 +98,7 @@ def _learn_sums(one: _Cells, sums: Sequence[PublicSum]) -> bool:
         unknown = np.flatnonzero(~known[each.cells])
         if len(unknown) != 1:
             continue
-        factors = np.ones(len(each.cells), dtype=np.int64) if each.factors is None else each.factors
+        factors = factors_of(each)
         place = each.cells[unknown[0]]
         rest = each.total - int((factors * values[each.cells]).sum() - factors[unknown[0]] * values[place])
         if rest % int(factors[unknown[0]]) == 0:

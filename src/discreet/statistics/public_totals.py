@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ListedTotals", "PublicSum"]
+__all__ = ["ListedTotals", "PublicSum", "factors_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,6 +25,11 @@ class PublicSum:
     factors: NDArray[np.int64] | None
     total: int
     listed: frozenset[str] | None = None
+
+
+def factors_of(one: PublicSum) -> NDArray[np.int64]:
+    """The factor of each cell of a sum."""
+    return np.ones(len(one.cells), dtype=np.int64) if one.factors is None else one.factors
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import ClassVar
 
-from discreet.cube.queries import Query, WholeTable
+from discreet.cube.queries import FINE, Query, WholeTable
 from discreet.cube.weights import Weighting
 from discreet.exact.numbers import float_up
 from discreet.mechanisms import law_of_cell
@@ -41,8 +41,6 @@ from discreet.statistics.whole_widths import widths_of_whole
 __all__ = ["WholeRecipe", "whole_recipe"]
 
 _PARTS = 64  # of the mean share of a table: shares are short fractions, and hardly worse than the best ones
-_FINE = 1 << 26
-"""The variance of Gaussian noise in units of the answer, at least: its rounding then widens intervals by less than 0.1 %."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,7 @@ class _Noise:
 _NOISES: Mapping[Weighting, _Noise] = MappingProxyType(
     {
         "sums": _Noise(0, 1 / 3, 1, 2, "Laplace noise in effects would be wider"),
-        "squares": _Noise(_FINE, 1 / 2, 2, 1, "their effects would be too many"),
+        "squares": _Noise(FINE, 1 / 2, 2, 1, "their effects would be too many"),
     }
 )
 

@@ -23,7 +23,7 @@ a row adds the sensitivity follows without looking at any row.
 from __future__ import annotations
 
 from discreet.cube.queries.area_effects import AreaEffects, AreaLevels
-from discreet.cube.queries.base import Query, Row, scan_of
+from discreet.cube.queries.base import FINE, Query, Row, scan_of
 from discreet.cube.queries.counts import CountedRows, NonNullCount, NullCount, RowCount, RowCounts, TableCounts
 from discreet.cube.queries.effects import EffectCounts
 from discreet.cube.queries.originals import Excess, ImputedSum
@@ -37,6 +37,7 @@ from discreet.cube.queries.vectors import Contrast, Part, VectorSum
 from discreet.cube.queries.whole_tables import WholeTable
 
 __all__ = [
+    "FINE",
     "PERSON_QUERIES",
     "QUERIES",
     "AreaEffects",

@@ -15,7 +15,11 @@ from discreet.cube.scans import Scan
 from discreet.domain.steps import TableFacts
 from discreet.errors import InternalError
 
-__all__ = ["Query", "Row", "Summed", "add_up", "change_of_sum", "numbers_added", "scan_of"]
+__all__ = ["FINE", "Query", "Row", "Summed", "add_up", "change_of_sum", "numbers_added", "scan_of", "wide_times"]
+
+FINE = 1 << 26
+"""The variance of Gaussian noise in units of an answer, at least: its rounding then widens intervals by less than 0.1 %."""
+_MOST_TIMES = 1 << 24  # noise that is narrow even so protects nobody
 
 Changed = TypeVar("Changed")
 Said_co = TypeVar("Said_co", covariant=True)
@@ -131,3 +135,14 @@ def scan_of(query: Query, scans: Sequence[Scan]) -> int:
     if found is None:
         raise InternalError(f"no cube answers '{query.words()}'")
     return found
+
+
+def wide_times(variance: Callable[[int], float], fine: int, times: int) -> int:
+    """So many times an answer, a power of two times `times`, that its noise has at least the variance `fine`.
+
+    The variance grows at least as `variance` of many times does, and that is hardly rounded where one is.
+    """
+    alone = variance(fine) / fine
+    while alone * times * times < fine and times < _MOST_TIMES:
+        times *= 2
+    return times

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.cube.cells import Codes, Integers
 from discreet.cube.cube import ROW_LIMIT, Cube
-from discreet.cube.queries.base import Changed, Row
+from discreet.cube.queries.base import FINE, Changed, Row, wide_times
 from discreet.cube.queries.counts import TableCounts
 from discreet.cube.queries.vector_norms import Norms
 from discreet.cube.scans import Scan
@@ -23,10 +23,6 @@ from discreet.domain.steps import TableFacts
 from discreet.errors import InternalError
 
 __all__ = ["EffectCounts", "centred"]
-
-_FINE = 1 << 26
-"""The variance of the noise in units of the answer, at least: its rounding then widens intervals by less than 0.1 %."""
-_MOST_TIMES = 1 << 24  # noise that is narrow even so protects nobody
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +88,8 @@ class EffectCounts:
         return row.spreads(self.own_norms, self.norms_apart, parts=self.widths()[0], nullable=self.nullable(facts))
 
     def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> EffectCounts:
-        """With so many times the answer that its noise is wide beside the rounding.
-
-        The variance grows at least as `variance` of many times does, and that is hardly rounded where one is.
-        """
-        alone, times = variance(_FINE) / _FINE, self.times
-        while alone * times * times < _FINE and times < _MOST_TIMES:
-            times *= 2
-        return replace(self, times=times)
+        """With so many times the answer that its noise is wide beside the rounding."""
+        return replace(self, times=wide_times(variance, FINE, self.times))
 
     def is_answered_by(self, part: Scan) -> bool:
         return self.table.is_answered_by(part)

@@ -10,15 +10,13 @@ import numpy as np
 
 from discreet.cube.cells import Codes, Integers
 from discreet.cube.cube import ROW_LIMIT, Cube
-from discreet.cube.queries.base import Changed, Row, change_of_sum, numbers_added
+from discreet.cube.queries.base import Changed, Row, change_of_sum, numbers_added, wide_times
 from discreet.cube.queries.counts import TableCounts
 from discreet.cube.scans import Scan
 from discreet.domain.groups import Group
 from discreet.domain.steps import TableFacts
 
 __all__ = ["WholeTable"]
-
-_MOST_TIMES = 1 << 24  # noise that is narrow even so protects nobody
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +71,7 @@ class WholeTable:
 
     def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> WholeTable:
         """With so many times the answer that its noise is wide beside the rounding of a normal number."""
-        if not self.fine:
-            return self
-        alone, times = variance(self.fine) / self.fine, self.times
-        while alone * times * times < self.fine and times < _MOST_TIMES:
-            times *= 2
-        return replace(self, times=times)
+        return replace(self, times=wide_times(variance, self.fine, self.times)) if self.fine else self
 
     def is_answered_by(self, part: Scan) -> bool:
         return self.table.is_answered_by(part)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.releases.measured import blocks_of, frames_of
 from discreet.releases.recomputed import places_of, refuse_made_up
+from discreet.releases.rows.layout import count
 from discreet.releases.rows.model import Integers
 
 __all__ = ["Compared", "PublishedTable", "tables_in"]
@@ -75,10 +75,10 @@ class PublishedTable:
             each: how many rows each of them stands for.
             published: the number of rows that the release says.
         """
-        own = [alive[rows[:, axis]] for alive, axis in zip(self.alive, self.axes, strict=True)]
-        flat = np.ravel_multi_index(own, self.shape) if own else np.zeros(len(rows), np.int64)
-        every = np.zeros(prod(self.shape), dtype=np.int64)
-        np.add.at(every, flat, each)
+        own = np.empty((len(rows), len(self.axes)), dtype=np.int64)
+        for place, (alive, axis) in enumerate(zip(self.alive, self.axes, strict=True)):
+            own[:, place] = alive[rows[:, axis]]
+        every = count(own, range(len(self.axes)), self.shape, each).ravel()
         counts, many = every[self.places], int(each.sum())
         times, more = (1.0, 0.0) if many == published else (many / published, 0.5)
         within = (counts >= self.low * times - more) & (counts <= self.high * times + more)

@@ -60,10 +60,8 @@ def divide(wanted: Integers, total: int, low: Integers, high: Integers) -> Integ
 
     if not low.sum() <= total <= high.sum() or (low > high).any():
         return None
-    least, most = (
-        -_FAR,
-        _FAR,
-    )  # the sum is at most the total at the first, and above it, or the largest there is, at the last
+    # The sum is at most the total at the first, and above it, or the largest there is, at the last.
+    least, most = -_FAR, _FAR
     while most - least > 1:
         middle = (least + most) // 2
         least, most = (middle, most) if moved(middle).sum() <= total else (least, middle)
@@ -81,7 +79,7 @@ def divide_in(chain: Sequence[Classes], wanted: Integers, low: Integers, high: I
         low: the least number of each cell.
         high: the largest one.
     """
-    (found,) = [one.totals for one in chain[:1]]
+    found = chain[0].totals
     for wide, fine in pairwise(chain):
         above, sums = found, [sums_of(fine, one) for one in (wanted, low, high)]
         if above is None:

@@ -144,7 +144,6 @@ class _Reading:
     lists: list[Listed] = field(default_factory=list)
     wanted: list[Wanted] = field(default_factory=list)
     voids: list[Void] = field(default_factory=list)
-    left: list[str] = field(default_factory=list)
 
     def axis_of(self, name: str) -> int:
         """The axis of a column by all of its values."""
@@ -207,19 +206,19 @@ class _Reading:
                 )
         return found
 
-    def partition(self, part: Mapping[str, Any], cells: Sequence[Sequence[Any]]) -> tuple[Axes, list[int]]:
-        """An axis of classes, each of these cells one and all others the last one; and for each cell its class."""
+    def partition(self, part: Mapping[str, Any], cells: Sequence[Sequence[Any]]) -> Axes:
+        """An axis of classes, each of these cells one in their order, and all others the last one."""
         names = part["columns"]
         if len(names) == 1:
             codes = [level_of(self.schema[names[0]], cell[0], names[0]) for cell in cells]
-            return (self.added(partition_axis(names[0], codes, self.schema)),), [*range(len(cells))]
+            return (self.added(partition_axis(names[0], codes, self.schema)),)
         own = tuple(self.among(name, {cell[place] for cell in cells}) for place, name in enumerate(names))
         hidden = self.added(Axis("", len(cells) + 1, {}))
         there = [(cell, place) for place, cell in enumerate(cells) if min(self.levels(own, cell)) >= 0]
         classes = self.filled(part, own, there, len(cells))
         of = np.arange(len(cells) + 1).reshape(-1, *(1,) * len(own))
         self.voids.append(Void((hidden, *own), of != classes, _named(part)))
-        return (hidden,), [*range(len(cells))]
+        return (hidden,)
 
     def among(self, name: str, values: Iterable[Any]) -> int:
         """An axis of a column that tells these values apart."""
@@ -238,7 +237,7 @@ def _totals(reading: _Reading, part: Mapping[str, Any]) -> None:
         axes = reading.whole(part)
         counts = reading.filled(part, axes, cells, 0)
     else:
-        axes, _ = reading.partition(part, part["only"])
+        axes = reading.partition(part, part["only"])
         numbers = [number or 0 for number in reading.known(part, cells)]
         counts = np.array([*numbers, max(0, reading.rows - sum(numbers))], dtype=np.int64)
     reading.lists.append(Listed(axes, counts, _named(part)))
@@ -250,7 +249,7 @@ def _occupied(reading: _Reading, part: Mapping[str, Any]) -> None:
         low = reading.filled(part, axes, [(cell, 1) for *cell, _ in part["cells"]], 0)
         high = np.where(low > 0, reading.rows, 0)
     else:
-        axes, _ = reading.partition(part, part["only"])
+        axes = reading.partition(part, part["only"])
         known = [one or 0 for one in reading.known(part, [(cell, 1) for *cell, _ in part["cells"]])]
         low = np.array([*known, 0], dtype=np.int64)
         high = np.array([*(reading.rows * one for one in known), reading.rows], dtype=np.int64)
@@ -264,7 +263,7 @@ def _ranges(reading: _Reading, part: Mapping[str, Any]) -> None:
         low = reading.filled(part, axes, [(cell, least) for cell, least, _ in limits], 0)
         high = reading.filled(part, axes, [(cell, most) for cell, _, most in limits], 0)
     else:
-        axes, _ = reading.partition(part, part["only"])
+        axes = reading.partition(part, part["only"])
         ends = [one or (0, 0) for one in reading.known(part, [(cell, (least, most)) for cell, least, most in limits])]
         low = np.array([*(least for least, _ in ends), 0], dtype=np.int64)
         high = np.array([*(most for _, most in ends), reading.rows], dtype=np.int64)
@@ -280,7 +279,7 @@ def _floor(reading: _Reading, part: Mapping[str, Any]) -> None:
             if null >= 0:
                 low[(slice(None),) * place + (null,)] = 0
     else:
-        axes, _ = reading.partition(part, part["only"])
+        axes = reading.partition(part, part["only"])
         low = np.array([*[part["rows"]] * len(part["only"]), 0], dtype=np.int64)
     reading.wanted.append(Wanted(axes, low, np.full_like(low, reading.rows), (), _named(part)))
 

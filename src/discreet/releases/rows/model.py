@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.mechanisms.effects import Axes
 
-__all__ = ["PARTS", "Integers", "Listed", "Root", "Start", "Target", "Targets", "Void"]
+__all__ = ["PARTS", "Integers", "Listed", "Root", "Start", "Target", "Targets", "Void", "nearest"]
 
 Integers = NDArray[np.int64]
 
@@ -141,3 +141,8 @@ class Start:
 
     rows: Integers
     each: Integers
+
+
+def nearest(counts: Integers, times: int, of: int) -> Integers:
+    """counts·times/of, each next to the exact fraction: floor(x + 1/2)."""
+    return np.asarray((2 * times * counts.astype(np.object_) + of) // (2 * of), dtype=np.int64)

@@ -19,7 +19,7 @@ from discreet.noise.single.laws import DiscreteLaplace, Law, RoundedGaussian
 from discreet.releases.measured_areas import read_areas, tables_of
 from discreet.releases.read_tables import read_tables as read_measured
 from discreet.releases.recomputed import refuse_made_up
-from discreet.releases.rows.model import PARTS, Integers
+from discreet.releases.rows.model import PARTS, Integers, nearest
 from discreet.statistics.effects import parts_of
 from discreet.statistics.tree_cells import AreaTable, cells_of_areas
 
@@ -118,8 +118,8 @@ def _areas(block: Mapping[str, Any], noise: Sequence[Mapping[str, str]]) -> Publ
 
 
 def _parts(values: Integers, denominator: int) -> Integers:
-    """The estimates of cells, times `PARTS`, each next to the exact fraction: floor(x + 1/2)."""
-    return np.asarray((2 * PARTS * values.astype(np.object_) + denominator) // (2 * denominator), dtype=np.int64)
+    """The estimates of cells, times `PARTS`."""
+    return nearest(values, PARTS, denominator)
 
 
 def _rows(whole: Integers) -> int:

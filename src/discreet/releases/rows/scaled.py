@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.errors import ArgumentError
 from discreet.releases.rows.layout import count
-from discreet.releases.rows.model import Integers, Start, Targets
+from discreet.releases.rows.model import Integers, Start, Targets, nearest
 from discreet.releases.rows.start import start_rows
 from discreet.releases.rows.words import Words
 
@@ -32,9 +32,9 @@ def start_scaled(targets: Targets, rows: int, words: Words) -> tuple[Targets, St
         raise ArgumentError("rows: the release says that there is no row, and nothing has its shares; leave it out")
     made = replace(
         targets,
-        roots=tuple(replace(one, alone=_times(one.alone, rows, targets.rows)) for one in targets.roots),
+        roots=tuple(replace(one, alone=nearest(one.alone, rows, targets.rows)) for one in targets.roots),
         rows=rows,
-        tables=tuple(replace(one, counts=_times(one.counts, rows, targets.rows)) for one in targets.tables),
+        tables=tuple(replace(one, counts=nearest(one.counts, rows, targets.rows)) for one in targets.tables),
         unit=targets.unit * Fraction(targets.rows, rows) ** 2,
     )
     if _apart(targets):
@@ -52,11 +52,6 @@ def _apart(targets: Targets) -> bool:
     axes = [*(one.axes for one in targets.lists), *(one.axes for one in targets.voids)]
     roots = [{targets.root_of(axis).axes for axis in one} for one in axes]
     return not any(roots[place] & other for place in range(len(targets.lists)) for other in roots[place + 1 :])
-
-
-def _times(counts: Integers, rows: int, of: int) -> Integers:
-    """counts·rows/of, each next to the exact fraction: floor(x + 1/2)."""
-    return np.asarray((2 * rows * counts.astype(np.object_) + of) // (2 * of), dtype=np.int64)
 
 
 def _apportioned(found: Integers, rows: int) -> Integers:
