@@ -131,10 +131,10 @@ class AddRemoveParts:
 
     def text(self) -> str:
         """A few words for a terminal: the relation, and whether the number of rows is public."""
-        made = "" if self.each == "rows" else ", of which one row is made"
         return (
-            f"{self.word}: any rows with one value of '{self.person}'{_beside_text(self)} may differ{made}; their numbers "
-            "are private, and each of several people who share the value is protected"
+            f"{self.word}: any rows with one value of '{self.person}'{_beside_text(self)} may "
+            f"differ{_made_text(self)}; their numbers are private, and each of several people who share the value is "
+            "protected"
         )
 
 
@@ -192,10 +192,10 @@ class ReplacePersons:
 
     def text(self) -> str:
         """A few words for a terminal: the relation, and whether the number of rows is public."""
-        made = "" if self.each == "rows" else ", of which one row is made"
         return (
-            f"{self.word}: all rows with one value of '{self.person}'{_beside_text(self)} are one person{made}, who may "
-            f"have any others; '{self.of}' has exactly {self.persons} rows, which is public"
+            f"{self.word}: all rows with one value of '{self.person}'{_beside_text(self)} are one "
+            f"person{_made_text(self)}, who may have any others; '{self.of}' has exactly {self.persons} "
+            "rows, which is public"
         )
 
 
@@ -257,11 +257,14 @@ def _persons_json(relation: OfPersons) -> dict[str, object]:
 
 
 def _persons_text(relation: OfPersons) -> str:
-    made = "" if relation.each == "rows" else ", of which one row is made"
     return (
-        f"{relation.word}: all rows with one value of '{relation.person}'{_beside_text(relation)} are one person{made}; "
-        "their numbers are private"
+        f"{relation.word}: all rows with one value of '{relation.person}'{_beside_text(relation)} are one "
+        f"person{_made_text(relation)}; their numbers are private"
     )
+
+
+def _made_text(relation: OfPersons) -> str:
+    return "" if relation.each == "rows" else ", of which one row is made"
 
 
 def _beside_text(relation: OfPersons) -> str:

@@ -79,11 +79,9 @@ def _conditions_json(recipe: EffectsRecipe | WholeRecipe, answers: Answers) -> d
     if not recipe.domain.conditions:
         return {}
     agreed = recipe.agreed(answers)
-    return (
-        {}
-        if agreed.given is None
-        else {"conditions": {**conditions_json(agreed.given, recipe.domain.tables), "left": agreed.left}}
-    )
+    if agreed.given is None:
+        return {}
+    return {"conditions": {**conditions_json(agreed.given, recipe.domain.tables), "left": agreed.left}}
 
 
 def _axes_json(quote: Quote, domain: Domain) -> list[dict[str, Any]]:

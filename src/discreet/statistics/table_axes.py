@@ -107,13 +107,14 @@ class Domain:
     sums: Callable[[TableCounts], Sequence[PublicSum]]
 
     @cached_property
+    def _public_sums(self) -> dict[Axes, Sequence[PublicSum]]:
+        """What is public about the cells of each table that is not public itself."""
+        return {table: self.sums(self.whole_table(table)) for table in self.tables if not self.is_public(table)}
+
+    @cached_property
     def conditions(self) -> tuple[TableConditions, ...]:
         """The public sums of cells of the tables, over their levels that can have rows; none of tables that are public."""
-        sums = {
-            table: self._among_alive(table, self.sums(self.whole_table(table)))
-            for table in self.tables
-            if not self.is_public(table)
-        }
+        sums = {table: self._among_alive(table, own) for table, own in self._public_sums.items()}
         if any(sums.values()):
             further = implied_cells(self.effects.sizes, sums, self._margins)
             sums = {table: (*own, *further[table]) for table, own in sums.items()}
@@ -244,7 +245,7 @@ class Domain:
             return all(part in self.known for part in parts_of(self.effects, axes))
         if not listed.columns <= own.keys():
             return True  # no sum of cells is one of these totals
-        found = sum(one.listed == listed.columns for one in self.sums(self.whole_table(table)))
+        found = sum(one.listed == listed.columns for one in self._public_sums[table])
         return found >= listed.some
 
 
