@@ -28,6 +28,7 @@ what it means for the budget (`exits`).
 * `explaining`: `discreet explain`: the chain from one person's data to the noise of each release
 * `folder_commands`: `discreet register` and `discreet programme`: what is made of the releases in a folder
 * `guarantee_commands`: `discreet convert` and `discreet effective`: their options
+* `household_rows`: `discreet rows --persons`: rows of households and of the persons in them
 * `init_command`: `discreet init`: its options
 * `inspecting`: `discreet inspect`: how the rows are read, in exact numbers, for the eyes of their curator alone
 * `ledger_commands`: `discreet ledger` and its commands, each a thin function too

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from discreet.cli.exits import exits
+from discreet.cli.household_rows import Wished, facts_of, release_in, rows_of_households
 from discreet.cli.options import AsJson, FolderArgument, Formulas
 from discreet.cli.output import Answer, Spinner, write
 from discreet.errors import ArgumentError
-from discreet.exact.given_paths import require_path, stands
+from discreet.exact.given_paths import require_path
 
 if TYPE_CHECKING:
     from discreet.releases.rows import Rows
@@ -38,50 +39,75 @@ def rows(
     formulas: Formulas = "escape",
     language: Annotated[str, typer.Option(metavar="TAG", help="The language of the page: en or de.")] = "en",
     strict: Annotated[bool, typer.Option("--strict", help="Refuse a release in which noise dominates in a table.")] = False,
+    persons: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="A release of persons: its rows are written too, each in a household of DIR."),
+    ] = None,
+    size: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="With --persons: the column of DIR that says how many persons live there."),
+    ] = None,
+    persons_out: Annotated[
+        str | None, typer.Option(metavar="FILE", help="With --persons: where the rows of persons are written.")
+    ] = None,
+    persons_report: Annotated[
+        str | None, typer.Option(metavar="PAGE", help="With --persons: where the page about these rows is written.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write made-up rows that agree with the tables of the release in DIR. Spends nothing.
 
-    Anybody who has the release gets the same rows. Exact totals hold to the last row.
+    Anybody who has the release gets the same rows. Exact totals hold to the last row. With --persons the rows of DIR are
+    households, and rows of persons who live in them are written besides.
     """
     with exits():
-        from discreet.pages.rows.page import write_rows_page
         from discreet.pages.words import words_in
         from discreet.releases.frames import check_formulas
-        from discreet.releases.rows.files import check_suffix
 
-        place = require_path(out, "--out")
-        check_suffix(place)
         check_formulas(formulas)
         words_in(language, demanded=True)
-        found = _fitted(require_path(folder, "rows"), many, each, strict=strict)
-        written = [*found.save(place, formulas=formulas)]
-        if report is not None:
-            written.append(write_rows_page(found, require_path(report, "--report"), language))
-        write(_answer(found, written), as_json=as_json)
+        wished = Wished(out, report, persons_out, persons_report, formulas, language)
+        if persons is None:
+            _refuse_without_persons({"--size": size, "--persons-out": persons_out, "--persons-report": persons_report})
+            answer = _rows_of_one(require_path(folder, "rows"), wished, many, each, strict=strict)
+        elif many is not None or each != 1:
+            raise ArgumentError(
+                "--persons: not with --rows or --each; households and persons are as many as their releases say"
+            )
+        else:
+            folders = require_path(folder, "rows"), require_path(persons, "--persons")
+            answer = rows_of_households(folders, size, wished, strict=strict)
+        write(answer, as_json=as_json)
 
 
-def _fitted(folder: Path, many: int | None, each: int, *, strict: bool) -> Rows:
-    from discreet.releases.document import Release
+def _refuse_without_persons(given: Mapping[str, str | None]) -> None:
+    wrong = next((option for option, value in given.items() if value is not None), None)
+    if wrong is not None:
+        raise ArgumentError(f"{wrong}: goes with --persons DIR, a release of the persons who live in the households of DIR")
+
+
+def _rows_of_one(folder: Path, wished: Wished, many: int | None, each: int, *, strict: bool) -> Answer:
+    from discreet.pages.rows.page import write_rows_page
     from discreet.releases.rows import fit_rows
 
-    if not stands(folder / "release.json", "rows"):
-        raise ArgumentError(f"rows '{folder}': no release.json there; give the folder of one release")
+    places = wished.places("--out", "--report")
+    release = release_in(folder)
     with Spinner("fitting rows", sys.stderr) as spinner:
-        return fit_rows(
-            Release.load(folder),
+        found = fit_rows(
+            release,
             rows=many,
             each=each,
             strict=strict,
             tell=lambda done, every: spinner.tell(f"{done} of {every} sweeps"),
         )
+    files = [*found.save(places["--out"], formulas=wished.formulas)]
+    if "--report" in places:
+        files.append(write_rows_page(found, places["--report"], wished.language))
+    return _answer(found, files)
 
 
 def _answer(found: Rows, written: Sequence[Path]) -> Answer:
-    tables = [
-        {"table": list(one.columns), "cells": one.cells, "within": one.within, "noisy": one.noisy} for one in found.compared
-    ]
     names = [str(one) for one in written]
-    facts = {"written": names[0], "files": names, "rows": found.made, "digest": found.digest, "tables": tables}
+    facts = {"written": names[0], "files": names, **facts_of(found)}
     facts |= {"report": names[-1]} if names[-1].endswith(".html") else {}
     return Answer([*names, *str(found).splitlines(), "Nothing was spent."], facts)

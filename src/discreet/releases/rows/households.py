@@ -6,10 +6,11 @@ each kind as the households have room for (docs/proofs/rows.md, R10).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,10 +20,12 @@ from discreet.errors import ArgumentError, printed
 from discreet.releases.recomputed import Published
 from discreet.releases.rows.axes import Family
 from discreet.releases.rows.chosen import choose_sums, classes_in
+from discreet.releases.rows.compared import tables_in
 from discreet.releases.rows.division import Classes
+from discreet.releases.rows.files import check_suffix
 from discreet.releases.rows.frame import free_name
 from discreet.releases.rows.model import Integers, Listed, Void
-from discreet.releases.rows.result import Rows, fitted
+from discreet.releases.rows.result import Rows, Tell, fitted, refuse_noise
 from discreet.releases.rows.targets import Described, described
 from discreet.releases.rows.words import Words, words_of
 
@@ -53,13 +56,34 @@ class Households:
     persons: Rows
     shared: tuple[str, ...]
 
+    def save(self, homes: str | Path, persons: str | Path, *, formulas: str = "escape") -> tuple[Path, ...]:
+        """Both as files, as `Rows.save` writes them; each says which release the other one is made from.
+
+        Returns:
+            The files, those of the households first.
+
+        Raises:
+            ArgumentError: as for `Rows.save`; one path for both.
+        """
+        places = Path(homes), Path(persons)
+        if places[0].absolute() == places[1].absolute():
+            raise ArgumentError(f"persons='{persons}': is the file of the households too; give another one")
+        for one in places:
+            check_suffix(one)
+        return (*self.homes.save(places[0], formulas=formulas), *self.persons.save(places[1], formulas=formulas))
+
     def __str__(self) -> str:
         agree = f", who agree with theirs in {', '.join(self.shared)}" if self.shared else ""
         return f"{self.homes.made:,} households and {self.persons.made:,} persons{agree}"
 
 
 def fit_households(
-    homes: Published, persons: Published, *, size: str, tell: Callable[[int, int], None] | None = None
+    homes: Published,
+    persons: Published,
+    *,
+    size: str,
+    strict: bool = False,
+    tell: Tell | None = None,
 ) -> Households:
     """Rows of two releases that go together: of households, and of the persons who live in them.
 
@@ -71,24 +95,43 @@ def fit_households(
         homes: a release with tables that agree, of a table with one row for each household.
         persons: such a release of a table with one row for each person.
         size: the column of the households that says how many persons live there: a category of whole numbers.
-        tell: is told how many sweeps are done, and of how many; first of households, then of persons.
+        strict: refuse releases in which noise dominates in a table, before anything is fitted.
+        tell: is told how many sweeps are done, and of how many in both.
 
     Raises:
-        ArgumentError: as for `fit_rows`, of either release; `size` is not such a column; a shared column is not a category
-            with the same values in both; exact totals of persons for which no sizes of households were found, or that cross
-            each other in the shared columns.
+        ArgumentError: as for `fit_rows`, of either release; both are one; `size` is not such a column; a shared column is
+            not a category with the same values in both; exact totals of persons for which no sizes of households were
+            found, or that cross each other in the shared columns.
     """
     documents = homes.document, persons.document
+    if documents[0]["digest"] == documents[1]["digest"]:
+        raise ArgumentError(
+            "persons: is the release of the households; give the one of persons, from a table with their rows"
+        )
+    tables = [tuple(tables_in(one)) for one in documents]
+    if strict:
+        refuse_noise([*tables[0], *tables[1]])
     places, people = map(described, documents)
     shared, key = _shared(places, people), " ".join(one["digest"] for one in documents)
     places = _with_sizes(places, people, shared, size)
-    rooms = fitted(documents[0], places, words_of(f"{key} households"), tell=tell)
+    beside = [
+        {"of": of, "together with": documents[1 - at]["digest"], "size": size}
+        for at, of in enumerate(("households", "persons"))
+    ]
+    rooms = fitted(
+        documents[0], places, words_of(f"{key} households"), tell=_half(tell, 0), tables=tables[0], beside=beside[0]
+    )
     sizes = rooms.frame[size].fill_null(0).to_numpy()
     people = _with_rooms(people, shared, rooms.frame, sizes)
-    found = fitted(documents[1], people, words_of(f"{key} persons"), tell=tell)
+    found = fitted(documents[1], people, words_of(f"{key} persons"), tell=_half(tell, 1), tables=tables[1], beside=beside[1])
     column = free_name("household", [*rooms.frame.columns, *found.frame.columns])
     living = _placed(rooms.frame.select(shared), sizes, found.frame.select(shared), words_of(f"{key} places"))
     return Households(_numbered(rooms, column, np.arange(len(sizes))), _numbered(found, column, living), tuple(shared))
+
+
+def _half(tell: Tell | None, place: int) -> Tell | None:
+    """Tells of the sweeps of one of two tables as those of both."""
+    return None if tell is None else lambda done, every: tell(done + place * every, 2 * every)
 
 
 def _shared(places: Described, people: Described) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from discreet.domain.about import About
@@ -28,7 +29,7 @@ from discreet.releases.rows.words import NAME, Words, words_of
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Rows", "fit_rows", "fitted"]
+__all__ = ["Rows", "Tell", "fit_rows", "fitted", "refuse_noise"]
 
 _MOST_ROWS = 10**8
 _MOST_EACH = 10**6
@@ -39,12 +40,13 @@ Tell = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Made:
-    """How rows were made: from which document, with which levels, and which numbers of its main table they have."""
+    """How rows were made: from which document, with which levels, which numbers of its main table they have, beside what."""
 
     document: dict[str, Any]
     found: Described
     start: Start
     own: Mapping[str, float]
+    beside: Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +172,7 @@ class Rows:
             "dataset": self.dataset,
             "digest": self.digest,
             "scheme": NAME,
+            **self._made.beside,
         }
         return write_rows(self.frame, self.about, told, Path(path), formulas)
 
@@ -227,12 +230,18 @@ def fit_rows(
     document = release.document  # a copy each time
     many, alike = _whole(rows, "rows", _MOST_ROWS), _whole(each, "each", _MOST_EACH)
     found, tables = described(document, 1 if alike is None else alike), tuple(tables_in(document))
+    if strict:
+        refuse_noise(tables)
+    return fitted(document, found, words_of(document["digest"]), tell=tell, rows=many, tables=tables)
+
+
+def refuse_noise(tables: Sequence[PublishedTable]) -> None:
+    """Raises ArgumentError if noise dominates in one of these tables."""
     noisy = [one.named for one in tables if one.noisy]
-    if strict and noisy:
+    if noisy:
         raise ArgumentError(
             f"strict=True: noise dominates in {_first(noisy)}; ask for larger groups or a larger spend, or leave strict out"
         )
-    return fitted(document, found, words_of(document["digest"]), tell=tell, rows=many, tables=tables)
 
 
 def _whole(given: object, name: str, most: int) -> int | None:
@@ -249,8 +258,11 @@ def fitted(
     tell: Tell | None = None,
     rows: int | None = None,
     tables: Sequence[PublishedTable] | None = None,
+    beside: Mapping[str, Any] = MappingProxyType({}),
 ) -> Rows:
     """The rows of a document as it is described, with the draws of some words; its tables are read where they are not given.
+
+    `beside` is what a file of them says besides.
 
     Raises:
         ArgumentError: no rows were found that keep everything exact.
@@ -270,7 +282,7 @@ def fitted(
         kept=found.kept,
         left=found.left,
         about=texts_of(document).of(document["name"]),
-        _made=_Made(document, found, made, own),
+        _made=_Made(document, found, made, own, beside),
     )
 
 
