@@ -59,7 +59,7 @@ class Facts:
         lists: exact numbers of rows.
         wanted: those that are chosen.
         voids: cells in which no row can be.
-        kept: all of these facts in words.
+        kept: all of these facts in words, each with its columns.
         left: facts about rows that steps have changed or left out, or about columns that the tables do not have, in words.
     """
 
@@ -67,7 +67,7 @@ class Facts:
     lists: tuple[Listed, ...]
     wanted: tuple[Wanted, ...]
     voids: tuple[Void, ...]
-    kept: tuple[str, ...]
+    kept: Mapping[str, frozenset[str]]
     left: tuple[str, ...]
 
 
@@ -84,16 +84,16 @@ def read_facts(document: Mapping[str, Any], schema: Schema, axes: list[Axis], ro
     totals = [one for one in kept if one["part"] == "totals"]
     reading = _Reading(schema, axes, max([rows, *(sum(cell[-1] for cell in one["cells"]) for one in totals)]))
     left = [_named(one) for one in parts if one not in kept]
-    told: list[str] = []
+    told: dict[str, frozenset[str]] = {}
     for part in [*totals, *(one for one in kept if one not in totals)]:
         roots = {root_of(name, schema) for name in part["columns"]}
         if part in totals or roots <= {root_of(axis.column, schema) for axis in axes if axis.column}:
             _READERS[part["part"]](reading, part)
-            told.append(_named(part))
+            told[_named(part)] = frozenset(part["columns"])
         else:
             left.append(_named(part))
     found = tuple(reading.lists), tuple(reading.wanted), tuple(reading.voids)
-    return Facts(reading.rows, *found, tuple(dict.fromkeys(told)), tuple(dict.fromkeys(left)))
+    return Facts(reading.rows, *found, told, tuple(dict.fromkeys(left)))
 
 
 def _is_of_rows(part: Mapping[str, Any], steps: Sequence[Mapping[str, Any]], schema: Schema) -> bool:

@@ -68,7 +68,7 @@ class Rows:
         compared: each table beside the rows.
         apart: the pairs of columns that no table counts by together: nothing is known of what hangs together in them.
         kept: the exact facts and the rules that every row keeps, in words.
-        left: exact facts that are not about the rows that the tables count, in words: the rows do not keep them.
+        left: exact facts about other rows or columns than those of the tables, in words: the rows do not keep them.
         about: the words of the release.
     """
 
@@ -185,7 +185,7 @@ class Rows:
                 f"the release says {self.published:,} rows; these have the same shares, and exact totals hold as shares"
             )
         if self.left:
-            told.append(f"not kept, because they are not about the rows that the tables count: {', '.join(self.left)}")
+            told.append(f"not kept, because they are about other rows or columns than those of the tables: {', '.join(self.left)}")
         if self.noisy:
             told.append(f"noise dominates in {_first(self.noisy)}: what rows say of these is hardly more than chance")
         if self.apart:

@@ -74,7 +74,10 @@ def described(document: Mapping[str, Any], each: int = 1) -> Described:
     facts = read_facts(document, schema, axes, published.rows)
     families = families_of(axes, document, schema)
     targets = _targets(published, facts, axes, [one.root for one in families], each)
-    return Described(targets, tuple(families), schema, _apart(targets, families, schema), facts.kept, facts.left)
+    shown = {name for one in families for name in one.columns or [one.root.name]}
+    kept = tuple(told for told, names in facts.kept.items() if names <= shown)
+    unseen = tuple(told for told, names in facts.kept.items() if not names <= shown)  # nobody could check them
+    return Described(targets, tuple(families), schema, _apart(targets, families, schema), kept, (*facts.left, *unseen))
 
 
 def _targets(published: Published, facts: Facts, axes: Sequence[Axis], roots: Sequence[Root], each: int) -> Targets:

@@ -189,6 +189,16 @@ def test_facts_hold_to_the_last_row(kind):
     assert with_derived(found.frame.select("area")).equals(found.frame.select("area", *LEVELS))
 
 
+@pytest.mark.parametrize("only", [None, ["yes"]], ids=["all", "some"])
+def test_a_fact_is_kept_only_where_the_file_has_its_columns(only):
+    """The rest of some values has several labels, and tables of states do not tell them apart: rows have no such column."""
+    found = released(dp.Totals("coast", only=only), dp.tables(["area.state", "c"], ["a", "c"])).rows()
+    facts = found.kept, found.left
+    assert facts == ((("totals of coast",), ()) if only is None else ((), ("totals of coast",)))
+    assert ("coast" in found.frame.columns) == (only is None)
+    assert ("other rows or columns than those of the tables" in str(found)) == (only is not None)
+
+
 def test_numbers_are_chosen_for_cells_that_a_level_is_in():
     """Most cells of areas by what follows from them are those of no area: rows chosen for them would be in other ones."""
     rounded = KEPT["rounded areas that another column follows from"]
