@@ -185,7 +185,8 @@ class Rows:
                 f"the release says {self.published:,} rows; these have the same shares, and exact totals hold as shares"
             )
         if self.left:
-            told.append(f"not kept, because they are about other rows or columns than those of the tables: {', '.join(self.left)}")
+            named = ", ".join(self.left)
+            told.append(f"not kept, because they are about other rows or columns than those of the tables: {named}")
         if self.noisy:
             told.append(f"noise dominates in {_first(self.noisy)}: what rows say of these is hardly more than chance")
         if self.apart:
