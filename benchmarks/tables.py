@@ -86,8 +86,9 @@ def prepare(table: dp.Table, nulls: str) -> dp.Table:
     """The table without null groups in some columns."""
     if nulls == "shown":
         return table
-    values = {name: table.schema[name].values[: 1 if nulls == "complete" else None] for name in COMPLETE}
-    return table.impute({name: dp.Weights(dict.fromkeys(some, 1)) for name, some in values.items()})
+    if nulls == "complete":
+        return table.complete({name: table.schema[name].values[0] for name in COMPLETE})
+    return table.impute({name: dp.Weights(dict.fromkeys(table.schema[name].values, 1)) for name in COMPLETE})
 
 
 def main(path: Path, most: int, nulls: str, measure: str) -> None:

@@ -95,6 +95,8 @@ def _law_words(step: Mapping[str, Any]) -> str:
     if step["distribution"] == "weights":
         total = sum(Fraction(weight) for _, weight in step["weights"])
         shares = [(value, Fraction(weight) / total) for value, weight in step["weights"]]
+        if len(shares) == 1:
+            return f"“{name(shares[0][0])}”"
         return "one of " + list_names([f"“{name(value)}” ({number(float(100 * share), 1)} %)" for value, share in shares])
     within = " within the bounds of the column"
     if "lower" in step and "upper" in step:

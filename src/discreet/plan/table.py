@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from discreet.domain.bounds import bound_step
+from discreet.domain.completion import complete_step
 from discreet.domain.conditions import nearest_condition
 from discreet.domain.discovery import Discover, Keys, keys_of, with_keys
 from discreet.domain.groups import BinGroup, Bins, CategoryGroup, Group, group_of, merge_groups
@@ -15,7 +16,16 @@ from discreet.domain.neighbours import Neighbours
 from discreet.domain.of_persons import OfRows
 from discreet.domain.row_samples import sampling_step
 from discreet.domain.schema import Schema
-from discreet.domain.steps import Step, TableFacts, after, clamp_step, impute_step, resize_step, step_json, where_step
+from discreet.domain.steps import (
+    Step,
+    TableFacts,
+    after,
+    clamp_step,
+    impute_step,
+    resize_step,
+    step_json,
+    where_step,
+)
 from discreet.domain.words import card, declared_facts, neighbours_text, one_line
 from discreet.errors import PlanError, did_you_mean, printed
 from discreet.exact.numbers import Amount
@@ -82,6 +92,19 @@ class Table:
             PlanError: undeclared column, or a law that does not fit the column.
         """
         return self._with_each(laws, "impute", impute_step)
+
+    def complete(self, values: Mapping[str, object]) -> Table:
+        """Nulls become a given value of their column, and the columns can no longer be null: nothing is drawn.
+
+        It says that these columns are never null, and what happens to a row that breaks this.
+
+        Args:
+            values: for each column one of its categories, or a number on its grid.
+
+        Raises:
+            PlanError: undeclared column, no category of it, a number outside its bounds or off the grid, a date.
+        """
+        return self._with_each(values, "complete", complete_step)
 
     def where(self, conditions: Mapping[str, object]) -> Table:
         """Rows that fail a condition, or are null in its column, contribute 0 to every statistic; no row is dropped.

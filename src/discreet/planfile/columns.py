@@ -23,13 +23,17 @@ from discreet.planfile.tree import Decimal, Keys, Node, kind_of
 
 __all__ = ["category_values", "labels_of", "schema_of"]
 
+_STEPS = ("clamp", "impute", "complete")
 _COLUMNS: Mapping[str, Keys] = {
-    "category": ((), ("categories", "categories_file", "categories_type", "missing", "required", "clamp", "impute")),
-    "number": (("lower", "upper"), ("step", "missing", "required", "clamp", "impute")),
+    "category": (
+        (),
+        ("categories", "categories_file", "categories_type", "missing", "required", *_STEPS),
+    ),
+    "number": (("lower", "upper"), ("step", "missing", "required", *_STEPS)),
     "date": (("first", "last"), ("missing", "required", "clamp", "impute")),
-    "derived": (("of",), ("file", "sha256", "map", "column", "key", "required", "clamp", "impute")),
+    "derived": (("of",), ("file", "sha256", "map", "column", "key", "required", *_STEPS)),
     "hierarchy": (("file", "levels"), ("sha256", "labels", "categories_type", "missing", "required")),
-    "keys": (("file", "columns"), ("sha256", "labels", "integers", "other", "required", "clamp", "impute")),
+    "keys": (("file", "columns"), ("sha256", "labels", "integers", "other", "required", *_STEPS)),
     "identifier": ((), ()),
     "text": (("max_length",), ()),
 }

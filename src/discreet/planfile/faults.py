@@ -112,7 +112,7 @@ class _Mended:
             return self._take(keys[:2])
         if keys[0] == "beside" and keys[2:3] == ("columns",) and len(keys) > 3:
             self._changed.add(("columns", keys[3]))  # releases may ask for it
-            return self._take(keys if keys[4:] in {("clamp",), ("impute",)} else keys[:4])
+            return self._take(keys if keys[4:] in {("clamp",), ("impute",), ("complete",)} else keys[:4])
         if missing is not None:
             return self._put(missing[1], keys)
         if "no such key" in str(fault) or len(keys) == 1:
@@ -205,7 +205,7 @@ class _Mended:
             self.tree["release"][keys[1]] = whole
             return not same
         part = str(keys[2])
-        if part in {"group_by", "statistics", "where", "clamp", "impute", "error"} and len(keys) > 3:
+        if part in {"group_by", "statistics", "where", "clamp", "impute", "complete", "error"} and len(keys) > 3:
             self._take(keys[:4])
             kept = [one for one in release[part] if one is not GAP]
         else:

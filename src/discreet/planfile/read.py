@@ -39,7 +39,7 @@ from discreet.planfile.samples import read_draw
 from discreet.planfile.sources import csv_of, source_of
 from discreet.planfile.spends import read_spend, with_spends
 from discreet.planfile.statistics import statistic_of
-from discreet.planfile.steps import STEPS, Steps, prepare, prepared_of, steps_of
+from discreet.planfile.steps import Steps, own_steps, prepare, prepared_of, steps_of
 from discreet.planfile.tested import tests_of
 from discreet.planfile.tree import Keys, Node, read_toml
 from discreet.privacy import Budget
@@ -80,6 +80,7 @@ _OPTIONAL = (
     "of_persons",
     "clamp",
     "impute",
+    "complete",
 )
 
 
@@ -226,8 +227,7 @@ def _order(node: Node, rows: tuple[Table, Steps], budgets: Budgets, beside: Besi
     table = within_windows(parts["window"], table, budgets.windows) if "window" in parts else table
     table, steps = beside.start(parts, table, steps)
     name = _name(parts["name"])
-    own = {step: {**steps[step], **(parts[step].mapping() if step in parts else {})} for step in STEPS}
-    prepared = prepared_of(table, own, parts)
+    prepared = prepared_of(table, own_steps(steps, parts), parts)
     request = _request(parts, prepared)
     if "intervals" in parts and _intervals(parts["intervals"]) == "simultaneous":
         request = request.simultaneous()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from discreet.domain.categories import Value
-from discreet.domain.columns import Category, Column
+from discreet.domain.columns import Category, Column, Number
 from discreet.domain.conditions import nearest_condition
 from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights
 from discreet.domain.of_persons import HOW, OfRows, distinct, earliest, latest, only, rows, total
@@ -17,7 +17,7 @@ from discreet.planfile.row_draws import with_last_step
 from discreet.planfile.tree import Keys, Node
 from discreet.planfile.write import toml_key
 
-__all__ = ["STEPS", "Steps", "prepare", "prepared_of", "steps_of"]
+__all__ = ["Steps", "own_steps", "prepare", "prepared_of", "steps_of"]
 
 _LAWS: Mapping[str, Keys] = {
     "uniform": ((), ("lower", "upper")),
@@ -31,9 +31,19 @@ Steps = Mapping[str, Mapping[str, Node]]
 
 
 def steps_of(columns: Node) -> Steps:
-    """The clamps and imputations that the columns of a section say."""
+    """The clamps, imputations and completions that the columns of a section say."""
     every = columns.mapping()
     return {step: {name: node.child(step) for name, node in every.items() if step in node.value} for step in STEPS}
+
+
+def own_steps(steps: Steps, parts: Mapping[str, Node]) -> Steps:
+    """The steps of a release: what it says of a column stands in place of what the column says."""
+    said = {step: parts[step].mapping() if step in parts else {} for step in STEPS}
+    filled = {*said["impute"], *said["complete"]}
+    kept = {
+        step: {name: one for name, one in steps[step].items() if step == "clamp" or name not in filled} for step in STEPS
+    }
+    return {step: {**kept[step], **said[step]} for step in STEPS}
 
 
 def prepared_of(table: Table, steps: Steps, parts: dict[str, Node]) -> Table:
@@ -45,7 +55,7 @@ def prepared_of(table: Table, steps: Steps, parts: dict[str, Node]) -> Table:
         if "per_person" not in parts:
             raise parts["of_persons"].wrong("is about the table that per_person = { … } makes; write that too")
         own = parts["of_persons"].table((), (*STEPS, "where"))
-        found = _where(prepare(found, {step: own[step].mapping() if step in own else {} for step in STEPS}), own)
+        found = _where(prepare(found, own_steps({step: {} for step in STEPS}, own)), own)
     return with_last_step(found, parts)
 
 
@@ -138,7 +148,11 @@ def _impute(table: Table, name: str, node: Node) -> Table:
     return table.impute({name: _law(node, table.schema.columns.get(name))})
 
 
-STEPS: Mapping[str, Callable[[Table, str, Node], Table]] = {"clamp": _clamp, "impute": _impute}
+def _complete(table: Table, name: str, node: Node) -> Table:
+    return table.complete({name: node.number() if isinstance(table.schema.columns.get(name), Number) else node.scalars()})
+
+
+STEPS: Mapping[str, Callable[[Table, str, Node], Table]] = {"clamp": _clamp, "impute": _impute, "complete": _complete}
 
 
 def _law(node: Node, column: Column | None) -> ImputationLaw:

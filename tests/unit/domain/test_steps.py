@@ -167,3 +167,36 @@ def test_weights_that_need_too_many_bits_are_refused():
     law = dp.Weights({"F": "1e-30", "M": 1})
     with pytest.raises(PlanError, match="62 bits"):
         TABLE.impute({"sex": law})
+
+
+def test_a_complete_column_is_imputed_by_one_value():
+    known = {"sex": "M", "age": 0, "wage": "10"}
+    laws = {"sex": dp.Weights({"M": 1}), "age": dp.Uniform(0, 0), "wage": dp.Uniform(10, 10)}
+    assert TABLE.complete(known).steps == TABLE.impute(laws).steps
+    assert not any(facts(TABLE.complete(known), name).nullable for name in known)
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"sex": "Q"}, "complete.'sex'.='Q': is not a category"),
+        ({"sex": ["F"]}, "is not a category"),
+        ({"sex": None}, "is not a category"),
+        ({"age": None}, "complete.'age'.=None: must be a number"),
+        ({"age": 111}, "must lie within"),
+        ({"wage": 5}, "must lie on the grid"),
+        ({"day": "2024-01-01"}, "for categories and numbers"),
+        ({"shoe": 1}, "is not declared"),
+        ({}, "must map at least one column"),
+    ],
+)
+def test_what_a_column_cannot_have_completes_nothing(values, told):
+    with pytest.raises(PlanError, match=told):
+        TABLE.complete(values)
+
+
+def test_a_column_is_completed_once_and_within_its_clamp():
+    with pytest.raises(PlanError, match="never null after the steps before"):
+        TABLE.complete({"sex": "M"}).complete({"sex": "F"})
+    with pytest.raises(PlanError, match="an earlier clamp has removed"):
+        TABLE.clamp({"sex": ["F"]}).complete({"sex": "M"})

@@ -292,3 +292,28 @@ def test_a_statistic_is_read_in_its_request_and_not_alone(tmp_path: Path) -> Non
     assert [one.name for one in order.request.answered] == ["persons", "counted_in_full"]
     with pytest.raises(PlanError, match=r"release\[0\]\.statistics\[1\]: counted_in_full\(\): no bound of the request cuts"):
         load(tmp_path, changed(plan_text("in-full"), 'group_by = ["shop"]\n', ""))
+
+
+COMPLETE = SMALL.replace('categories = ["F", "M"]', 'categories = ["F", "M"]\ncomplete = "M"')
+
+
+def test_a_column_is_complete_in_every_release_that_does_not_say_otherwise(tmp_path: Path) -> None:
+    assert COMPLETE != SMALL
+    (order,) = load(tmp_path, COMPLETE).orders
+    plan = load(tmp_path, SMALL)
+    table = dp.Table(plan.schema, plan.neighbours)
+    assert order.request.steps == table.complete({"sex": "M"}).steps
+    for own, steps in (
+        ('complete = { sex = "F" }', table.complete({"sex": "F"}).steps),
+        ('impute = { sex = { distribution = "weights", weights = { F = 1, M = 1 } } }',
+         table.impute({"sex": dp.Weights({"F": 1, "M": 1})}).steps),
+    ):  # fmt: skip
+        (order,) = load(tmp_path, COMPLETE.replace("[[release]]", f"[[release]]\n{own}")).orders
+        assert order.request.steps == steps
+
+
+def test_a_column_is_imputed_or_complete(tmp_path: Path) -> None:
+    both = COMPLETE.replace('complete = "M"', 'complete = "M"\nimpute = { distribution = "weights", weights = { F = 1 } }')
+    assert "never null after the steps before" in str(refused(tmp_path, both))
+    assert "is not a category" in str(refused(tmp_path, COMPLETE.replace('complete = "M"', 'complete = "Q"')))
+    assert "columns.sex.complete" in str(refused(tmp_path, COMPLETE.replace('complete = "M"', "complete = true")))
