@@ -11,6 +11,7 @@
 * `columns`: A column and its public domain: categories, numbers on a grid, or days
 * `combinations`: A public list of combinations of several columns of the source, as one column: its categories are the rows
   of the list
+* `completion`: Columns that are declared to have a value everywhere
 * `conditions`: A condition that somebody wrote as text, and the nearest way to say it: the bounds that it leaves
 * `declarations`: What a schema can be told of a column, and the columns that it has then: those of hierarchies and lists
   among them
