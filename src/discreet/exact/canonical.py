@@ -18,11 +18,11 @@ def canonical(value: object) -> str:
 
 def digest(value: object) -> str:
     """SHA-256 of the canonical JSON text, in hexadecimal."""
-    return _sha256([canonical(value)])
+    return _sha256([_bytes(value)])
 
 
 def digest_of_members(body: Mapping[str, object]) -> str:
-    """`digest` of an object, written member by member: the encoder keeps every piece of what it writes until the end."""
+    """`digest` of an object, written piece by piece: the encoder keeps every piece of what it writes until the end."""
     return _sha256(_pieces(_members(body)))
 
 
@@ -32,13 +32,10 @@ def seal(body: Mapping[str, object]) -> str:
 
 
 def seal_bytes(body: Mapping[str, object]) -> bytes:
-    """The same as bytes, with few copies of a large member in memory at once."""
+    """The same as bytes. All of it is in memory twice at most: in pieces, and put together."""
     members = _members(body)
-    members["digest"] = canonical(_sha256(_pieces(members)))
-    written = []
-    for name in sorted(members):
-        written += [b",", canonical(name).encode("ascii"), b":", members.pop(name).encode("ascii")]
-    return b"".join([b"{", *written[1:], b"}"])
+    members["digest"] = [_bytes(_sha256(_pieces(members)))]
+    return b"".join(_pieces(members))
 
 
 def has_text_keys(value: object) -> bool:
@@ -53,25 +50,37 @@ def has_text_keys(value: object) -> bool:
     return True
 
 
-def _members(body: Mapping[str, object]) -> dict[str, str]:
-    """The canonical text of each member, of a list element by element."""
-    return {
-        key: f"[{','.join(map(canonical, value))}]" if isinstance(value, list) else canonical(value)
-        for key, value in body.items()
-    }
+def _members(body: Mapping[str, object]) -> dict[str, list[bytes]]:
+    """The canonical text of each member in pieces: of a list one for each element."""
+    return {key: [*_list_pieces(value)] if isinstance(value, list) else [_bytes(value)] for key, value in body.items()}
 
 
-def _pieces(members: Mapping[str, str]) -> Iterator[str]:
+def _list_pieces(values: list[object]) -> Iterator[bytes]:
+    yield b"["
+    for place, value in enumerate(values):
+        if place:
+            yield b","
+        yield _bytes(value)
+    yield b"]"
+
+
+def _pieces(members: Mapping[str, list[bytes]]) -> Iterator[bytes]:
     """The canonical JSON text of an object whose members are canonical texts already, in pieces."""
-    yield "{"
+    yield b"{"
     for place, name in enumerate(sorted(members)):
-        yield f"{',' if place else ''}{canonical(name)}:"
-        yield members[name]
-    yield "}"
+        yield b"," if place else b""
+        yield _bytes(name)
+        yield b":"
+        yield from members[name]
+    yield b"}"
 
 
-def _sha256(pieces: Iterable[str]) -> str:
+def _bytes(value: object) -> bytes:
+    return canonical(value).encode("ascii")
+
+
+def _sha256(pieces: Iterable[bytes]) -> str:
     found = hashlib.sha256()
     for piece in pieces:
-        found.update(piece.encode("ascii"))
+        found.update(piece)
     return found.hexdigest()

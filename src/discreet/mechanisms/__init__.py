@@ -21,9 +21,9 @@ A noise is the law of one published answer; a mechanism offers noises for a guar
 * `quantile_choice`: Quantiles chosen by their rank, an exponential mechanism for each
 * `interval_choice`: Intervals of quantiles, chosen around values that are public
 * `effect_costs`: What a change of rows costs in all effects together
-* `effect_search`: The largest dual bound of such a division: multipliers of tables and of changes
 * `effect_shares`: The noise of effects that is best for some tables: the least sum of variances, or the least spend for
   given errors
+* `effect_search`: The largest dual bound of such a division: multipliers of tables and of changes
 * `effects`: Interactions of columns as integer queries, and the energies of a change of rows in each of them
 * `tree_costs`: What a change of rows costs in effects that are measured in the areas of every level of a tree
 * `exchanges`: What exchanges of rows that keep all margins can move: within places, and between them
