@@ -72,12 +72,15 @@ def release_in(folder: Path) -> Release:
     return Release.load(folder)
 
 
-def rows_of_households(folders: tuple[Path, Path], size: str | None, wished: Wished, *, strict: bool) -> Answer:
+def rows_of_households(
+    folders: tuple[Path, Path], size: str | None, largest: int | None, wished: Wished, *, strict: bool
+) -> Answer:
     """Rows of households and of persons are in two files, and what the pages that are wished say of them.
 
     Args:
         folders: of the release of households, and of the one of persons.
         size: the column of the households that says how many persons live there.
+        largest: the most persons of a household, or None.
         wished: the files.
         strict: refuse releases in which noise dominates in a table.
 
@@ -97,6 +100,7 @@ def rows_of_households(folders: tuple[Path, Path], size: str | None, wished: Wis
             homes,
             persons,
             size=size or "",
+            largest=largest,
             strict=strict,
             tell=lambda done, every: spinner.tell(f"{done} of {every} sweeps"),
         )
@@ -117,5 +121,10 @@ def facts_of(found: Rows) -> dict[str, Any]:
 def _answer(found: Households, files: Sequence[Path]) -> Answer:
     names, both = [str(one) for one in files], {"homes": found.homes, "persons": found.persons}
     told = [f"{named}: {line}" for named, rows in both.items() for line in str(rows).splitlines()]
-    facts = {"files": names, "shared": [*found.shared], **{named: facts_of(rows) for named, rows in both.items()}}
+    facts = {
+        "files": names,
+        "shared": [*found.shared],
+        "estimated": found.estimated,
+        **{named: facts_of(rows) for named, rows in both.items()},
+    }
     return Answer([*names, *str(found).splitlines(), *told, "Nothing was spent."], facts)

@@ -47,6 +47,12 @@ def rows(
         str | None,
         typer.Option(metavar="COLUMN", help="With --persons: the column of DIR that says how many persons live there."),
     ] = None,
+    largest: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="With --persons: the most persons of a household, where sizes end in one as 6+."
+        ),
+    ] = None,
     persons_out: Annotated[
         str | None, typer.Option(metavar="FILE", help="With --persons: where the rows of persons are written.")
     ] = None,
@@ -68,7 +74,8 @@ def rows(
         words_in(language, demanded=True)
         wished = Wished(out, report, persons_out, persons_report, formulas, language)
         if persons is None:
-            _refuse_without_persons({"--size": size, "--persons-out": persons_out, "--persons-report": persons_report})
+            given = {"--size": size, "--largest": largest, "--persons-out": persons_out, "--persons-report": persons_report}
+            _refuse_without_persons(given)
             answer = _rows_of_one(require_path(folder, "rows"), wished, many, each, strict=strict)
         elif many is not None or each != 1:
             raise ArgumentError(
@@ -76,11 +83,11 @@ def rows(
             )
         else:
             folders = require_path(folder, "rows"), require_path(persons, "--persons")
-            answer = rows_of_households(folders, size, wished, strict=strict)
+            answer = rows_of_households(folders, size, largest, wished, strict=strict)
         write(answer, as_json=as_json)
 
 
-def _refuse_without_persons(given: Mapping[str, str | None]) -> None:
+def _refuse_without_persons(given: Mapping[str, object]) -> None:
     wrong = next((option for option, value in given.items() if value is not None), None)
     if wrong is not None:
         raise ArgumentError(f"{wrong}: goes with --persons DIR, a release of the persons who live in the households of DIR")

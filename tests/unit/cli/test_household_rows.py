@@ -45,6 +45,8 @@ def test_both_files_and_pages_are_those_of_python(folders):
 BOTH = ("--persons", "persons", "--size", "size", "--out", "h.csv")
 REFUSED = {
     "--size: goes with --persons DIR": ("--size", "size", "--out", "h.csv"),
+    "--largest: goes with --persons DIR": ("--largest", "9", "--out", "h.csv"),
+    "largest=2: must be at least 5": (*BOTH, "--persons-out", "p.csv", "--largest", "2"),
     "--persons-out: goes with --persons DIR": ("--persons-out", "p.csv", "--out", "h.csv"),
     "--persons-report: goes with --persons DIR": ("--persons-report", "p.html", "--out", "h.csv"),
     "--persons: needs --size COLUMN too": ("--persons", "persons", "--out", "h.csv", "--persons-out", "p.csv"),

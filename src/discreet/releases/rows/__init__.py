@@ -13,6 +13,7 @@
 * `frame`: Rows as a frame, with the types of the document's columns
 * `households`: Persons in households: rows of two releases, in which every household has as many persons as it says
 * `joined`: Rows that have exact lists: one list after the other, matched where they overlap
+* `labels`: Columns of one file as axes: what rows of two releases have in common
 * `law`: The law of a draw: whole weights that fall exponentially with the costs
 * `layout`: Where the cells of all tables lie in memory
 * `model`: Everything that rows are fitted to, in integers
@@ -20,7 +21,9 @@
 * `result`: The rows of a release, how they compare with its tables, and what its tables do not say
 * `scaled`: Another number of rows with the same shares
 * `simulated`: A document as it would be if its rows were the data and their noise had been drawn again
+* `sizes`: Sizes of households: the ranges that a column says, and each size
 * `start`: Where the sweeps start: all exact lists, no row in an empty cell
+* `sums`: Numbers of rows with which rows can have given sums, such as sizes of households
 * `targets`: What a document says of rows, put together
 * `values`: Numbers and dates inside the ranges that rows have drawn
 * `words`: The words of the generator: raw bits of a counter, keyed with the digest of a release

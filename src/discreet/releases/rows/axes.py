@@ -21,7 +21,7 @@ from discreet.errors import ArgumentError
 from discreet.exact.numbers import exact
 from discreet.releases.rows.model import Integers, Root
 
-__all__ = ["Axis", "Family", "axes_of_block", "families_of", "listed_axis", "partition_axis"]
+__all__ = ["Axis", "Family", "axes_of_block", "families_of", "listed_axis", "number_bounds", "partition_axis"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def partition_axis(name: str, levels: Sequence[int], schema: Schema) -> Axis:
     return Axis(name, rest + 1, {(type(None), None): place.get(size, rest)}, ranges)
 
 
-def _number_bounds(document: Mapping[str, Any], name: str, column: Number | Date) -> tuple[int, int]:
+def number_bounds(document: Mapping[str, Any], name: str, column: Number | Date) -> tuple[int, int]:
     """The least and the greatest code of a number or a date that its steps leave."""
     low, high = 0, column.size - 1
     for step in document["plan"]["steps"]:
@@ -152,7 +152,7 @@ def _family(root: str, own: list[int], axes: list[Axis], document: Mapping[str, 
     if isinstance(column, Category):
         known = [_of_category(axes[place], schema) for place in own]
     else:
-        low, high = _number_bounds(document, root, column)
+        low, high = number_bounds(document, root, column)
         ends = {low, high + 1, *(end for place in own for one in axes[place].ranges for end in one[:2])}
         pieces = [*pairwise(sorted(end for end in ends if low <= end <= high + 1))]
         known = [_of_number(axes[place], pieces) for place in own]

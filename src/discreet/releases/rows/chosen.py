@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 
 import numpy as np
@@ -18,7 +19,18 @@ from discreet.releases.rows.division import Classes, divide, divide_in, is_finer
 from discreet.releases.rows.facts import Wanted
 from discreet.releases.rows.model import PARTS, Integers, Listed, Root, Targets
 
-__all__ = ["choose", "choose_sums", "classes_in", "whole_levels"]
+__all__ = [
+    "Shifted",
+    "chain_of",
+    "choose",
+    "classes_in",
+    "empty_cells",
+    "estimate_of",
+    "lists_in",
+    "move_rows",
+    "refused",
+    "whole_levels",
+]
 
 
 def choose(targets: Targets, wanted: Wanted) -> Listed:
@@ -28,89 +40,33 @@ def choose(targets: Targets, wanted: Wanted) -> Listed:
         ArgumentError: none were found that agree with the lists; the message names them.
     """
     shape = targets.shape(wanted.axes)
-    low, high = wanted.low.ravel(), np.where(_empty(targets, wanted.axes), 0, wanted.high).ravel()
-    chain = _chain(targets, wanted.axes, [], wanted.named)
-    found = divide_in(chain, _estimate(targets, wanted.axes).ravel(), low, high)
+    low, high = wanted.low.ravel(), np.where(empty_cells(targets, wanted.axes), 0, wanted.high).ravel()
+    chain = chain_of(targets, wanted.axes, [], wanted.named)
+    found = divide_in(chain, estimate_of(targets, wanted.axes).ravel(), low, high)
     if found is None:
-        raise _refused(wanted.named, chain)
+        raise refused(wanted.named, chain)
     for place, (coefficients, total) in enumerate(wanted.sums):
         others = [one.ravel().astype(np.int64) for at, (one, _) in enumerate(wanted.sums) if at != place]
         alike = np.unique(np.stack([chain[-2].labels, *others], axis=1), axis=0, return_inverse=True)[1].ravel()
         missing = total - int((coefficients.ravel() * found).sum())
-        if _move(_Shifted(found, low, high), coefficients.ravel(), alike, missing):
-            raise _refused(wanted.named, chain)
+        if move_rows(Shifted(found, low, high), coefficients.ravel(), alike, missing):
+            raise refused(wanted.named, chain)
     return Listed(wanted.axes, found.reshape(shape), wanted.named)
 
 
-def choose_sums(targets: Targets, axes: Axes, classes: Classes, values: Integers, named: str) -> Listed:
-    """Numbers of rows for cells near what the tables say, with a given sum of values in each class of cells.
-
-    Args:
-        targets: everything that rows are fitted to.
-        axes: the positions of the axes.
-        classes: of the cells, with the sum of each; cells of the label -1 have no rows.
-        values: what a row adds to the sum in each cell.
-        named: what they are, for messages.
-
-    Raises:
-        ArgumentError: none were found that agree with the lists; the message names them.
-    """
-    high = np.where(_empty(targets, axes).ravel() | (classes.labels < 0), 0, targets.rows)
-    low, chain, wanted = np.zeros_like(high), _chain(targets, axes, [], named), _estimate(targets, axes).ravel()
-    inner = _that_can_have(classes, values, chain, (wanted, high))
-    found = None if inner is None else divide_in([*chain[:-1], *inner, chain[-1]], wanted, low, high)
-    if found is None or classes.totals is None:
-        raise _refused(named, chain)
-    for label, total in enumerate(classes.totals.tolist()):
-        mine = np.flatnonzero(classes.labels == label)
-        some, own = _Shifted(found[mine], low[mine], high[mine]), values[mine].astype(np.object_)
-        missing = total - int((own * some.counts).sum())
-        alike = np.unique(chain[-2].labels[mine], return_inverse=True)[1].ravel()
-        if missing and (not len(mine) or _move(some, own, alike, missing)):
-            raise _refused(named, chain)
-        found[mine] = some.counts
-    return Listed(axes, found.reshape(targets.shape(axes)), named)
-
-
-def _that_can_have(
-    classes: Classes, values: Integers, chain: Sequence[Classes], cells: tuple[Integers, Integers]
-) -> list[Classes] | None:
-    """The classes with numbers of rows that can have their sums; None where there are none, [] where lists are finer.
-
-    Args:
-        classes: of the cells, with the sum of each; -1 is no class.
-        values: what a row adds to the sum in each cell.
-        chain: the classes of the lists.
-        cells: for each cell the wanted number, times `PARTS`, and the largest one.
-    """
-    apart = np.where(classes.labels < 0, chain[-2].labels, 0)  # no rows there: a class of its own in each class of lists
-    both, of = np.unique(np.stack([classes.labels, apart], axis=1), axis=0, return_inverse=True)
-    labels, inner = both[:, 0], Classes(of.ravel(), None)
-    if classes.totals is None or not is_finer(inner, chain[-2]):
-        return []
-    wanted, (low, high) = sums_of(inner, cells[0]), np.zeros((2, len(labels)), dtype=np.int64)
-    for place, label in enumerate(labels.tolist()):
-        there = values[(inner.labels == place) & (cells[1] > 0)]
-        if len(there) and label >= 0:
-            total, least, most = int(classes.totals[label]), int(there.min()), int(there.max())
-            low[place] = -(-total // most) if most else 0
-            high[place] = total // least if least else cells[1].max()
-    first = np.unique(inner.labels, return_index=True)[1]
-    wider = [Classes(one.labels[first], one.totals, one.named) for one in chain[:-1]]
-    found = divide_in([*wider, Classes(np.arange(len(labels)), None)], wanted, low, high)
-    return None if found is None else [Classes(inner.labels, found)]
-
-
-def classes_in(targets: Targets, axes: Axes, named: str) -> Classes:
+def classes_in(targets: Targets, axes: Axes, named: str) -> Classes | None:
     """The finest classes of the cells of some axes of which lists say the number of rows; all rows where none does.
 
-    Raises:
-        ArgumentError: two lists of which neither is finer.
+    None where there are two lists of which neither is finer.
     """
-    return _chain(targets, axes, [], named)[-2]
+    lists = lists_in(targets, axes)
+    if not all(is_finer(fine, wide) for wide, fine in pairwise(lists)):
+        return None
+    return chain_of(targets, axes, [], named)[-2]
 
 
-def _refused(named: str, chain: Sequence[Classes]) -> ArgumentError:
+def refused(named: str, chain: Sequence[Classes]) -> ArgumentError:
+    """The error that no numbers of rows were found inside the lists of a chain."""
     beside = " and ".join(one.named for one in chain if one.named)
     return ArgumentError(
         f"release: no numbers of rows were found for {named}{f' inside {beside}' if beside else ''}; to find some is "
@@ -119,7 +75,7 @@ def _refused(named: str, chain: Sequence[Classes]) -> ArgumentError:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Shifted:
+class Shifted:
     """Numbers of rows, which change, and the ends of their ranges."""
 
     counts: Integers
@@ -127,7 +83,7 @@ class _Shifted:
     high: Integers
 
 
-def _move(cells: _Shifted, coefficients: NDArray[np.object_], alike: Integers, missing: int) -> int:
+def move_rows(cells: Shifted, coefficients: NDArray[np.object_], alike: Integers, missing: int) -> int:
     """Moves rows between cells that are alike in everything else until a sum has grown by what is missing; what is left.
 
     Cells of one coefficient are one class, whose rows are divided anew where it has other ones.
@@ -157,15 +113,15 @@ def whole_levels(targets: Targets, root: Root) -> Listed:
     own = root.axes[:1]
     coarser = [Classes(root.codes[:, place], None) for place in range(1, len(root.axes))]
     named = f"the levels of {root.name}"
-    chain = _chain(targets, own, coarser, named)
+    chain = chain_of(targets, own, coarser, named)
     none = np.zeros(root.levels, dtype=np.int64)
-    found = divide_in(chain, root.alone, none, np.where(_empty(targets, own), 0, targets.rows))
+    found = divide_in(chain, root.alone, none, np.where(empty_cells(targets, own), 0, targets.rows))
     if found is None:
-        raise _refused(named, chain)
+        raise refused(named, chain)
     return Listed(own, found, named)
 
 
-def _empty(targets: Targets, axes: Axes) -> NDArray[np.bool_]:
+def empty_cells(targets: Targets, axes: Axes) -> NDArray[np.bool_]:
     """The cells in which no row can be, by what is said of these axes, or of them and others in one place."""
     found = _empty_alone(targets, axes)
     for one in targets.voids:
@@ -199,7 +155,7 @@ def _along(empty: NDArray[np.bool_], own: Sequence[int], axes: Axes) -> NDArray[
     return turned.reshape([next(sizes) if axis in own else 1 for axis in axes])
 
 
-def _chain(targets: Targets, axes: Axes, further: Sequence[Classes], named: str) -> list[Classes]:
+def chain_of(targets: Targets, axes: Axes, further: Sequence[Classes], named: str) -> list[Classes]:
     """The classes that the cells of some axes lie in, the widest first, the cells last.
 
     Raises:
@@ -207,9 +163,8 @@ def _chain(targets: Targets, axes: Axes, further: Sequence[Classes], named: str)
     """
     cells = Classes(np.arange(prod(targets.shape(axes))), None)
     every = Classes(np.zeros(cells.many, dtype=np.int64), np.array([targets.rows]))
-    lists = [_margin(targets, one, axes) for one in targets.lists]
     chain = [every]
-    for one in sorted((one for one in lists if one is not None), key=lambda one: one.many):
+    for one in lists_in(targets, axes):
         if not is_finer(one, chain[-1]):
             both = " and ".join(filter(None, [chain[-1].named, one.named]))
             raise ArgumentError(f"release: {both} cross each other, and rows with {named} inside both are not looked for")
@@ -219,6 +174,12 @@ def _chain(targets: Targets, axes: Axes, further: Sequence[Classes], named: str)
         if all(is_finer(other, one) for other in chain[place:]):
             chain.insert(place, one)
     return [*chain, cells]
+
+
+def lists_in(targets: Targets, axes: Axes) -> list[Classes]:
+    """What lists say of the cells of some axes, those with the fewest classes first."""
+    found = (_margin(targets, one, axes) for one in targets.lists)
+    return sorted((one for one in found if one is not None), key=lambda one: one.many)
 
 
 def _margin(targets: Targets, one: Listed, axes: Axes) -> Classes | None:
@@ -250,7 +211,7 @@ def _within(root: Root, fine: int, coarse: int, levels: int) -> Integers | None:
     return found
 
 
-def _estimate(targets: Targets, axes: Axes) -> Integers:
+def estimate_of(targets: Targets, axes: Axes) -> Integers:
     """What a table says that has all of some axes, times `PARTS`; without one what tables say of each axis, independent."""
     for table in targets.tables:
         if set(axes) <= set(table.axes):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.releases.rows.model import PARTS, Integers
 
-__all__ = ["Classes", "divide", "divide_in", "is_finer", "shift", "sums_of"]
+__all__ = ["Classes", "divide", "divide_in", "is_finer", "members_of", "shift", "sums_of"]
 
 _FAR = 1 << 56
 _MOST_SINGLE = 1 << 12
@@ -87,7 +87,7 @@ def divide_in(chain: Sequence[Classes], wanted: Integers, low: Integers, high: I
         found = np.zeros(fine.many, dtype=np.int64)
         of = np.zeros(fine.many, dtype=np.int64)
         of[fine.labels] = wide.labels
-        for parent, members in _members(of):
+        for parent, members in members_of(of):
             some = divide(sums[0][members], int(above[parent]), sums[1][members], sums[2][members])
             if some is None:
                 return None
@@ -112,7 +112,8 @@ def _added(labels: Integers, values: Integers, many: int) -> Integers:
     return found
 
 
-def _members(labels: Integers) -> Iterator[tuple[int, Integers]]:
+def members_of(labels: Integers) -> Iterator[tuple[int, Integers]]:
+    """Each label with the places where it stands, in ascending order."""
     order = np.argsort(labels, kind="stable")
     for group in np.split(order, np.flatnonzero(np.diff(labels[order])) + 1):
         yield int(labels[group[0]]), group

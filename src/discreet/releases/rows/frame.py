@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import lcm
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,11 +24,16 @@ __all__ = ["frame_of_rows", "free_name"]
 
 
 def frame_of_rows(
-    found: Described, start: Start, document: Mapping[str, Any], words: Words
+    found: Described,
+    start: Start,
+    document: Mapping[str, Any],
+    words: Words,
+    known: Mapping[str, Integers] = MappingProxyType({}),
 ) -> tuple[pl.DataFrame, dict[str, float]]:
     """The rows with a value in every column, and where they stand for several rows, in a last one for how many.
 
-    Beside them are their own numbers of the main table of the document, by their names.
+    Beside them are their own numbers of the main table of the document, by their names. Columns of numbers whose codes are
+    known have these.
     """
     import polars as pl
 
@@ -41,7 +47,9 @@ def frame_of_rows(
             name, column = family.root.name, found.schema[family.root.name]
             if isinstance(column, Category):
                 raise InternalError(f"'{name}' is a category")
-            codes = codes_within(family.ranges, levels, start.each, said_of(document, name, column), words)
+            codes = known.get(name)
+            if codes is None:
+                codes = codes_within(family.ranges, levels, start.each, said_of(document, name, column), words)
             columns[name] = _numbers(name, column, codes)
             own |= own_numbers(document, name, column, codes, start.each)
     made = [columns[name] for name in found.schema.columns if name in columns]

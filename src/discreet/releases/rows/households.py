@@ -1,14 +1,15 @@
 """Persons in households: rows of two releases, in which every household has as many persons as its row says.
 
 Households are fitted first, with sizes that add up to the numbers of persons that are published; then persons, as many of
-each kind as the households have room for (docs/proofs/rows.md, R10).
+each kind as the households have room for. Where exact totals of persons cross each other in what both know, persons come
+first (docs/proofs/rows.md, R10).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import product
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,14 +19,26 @@ import numpy as np
 from discreet.domain.columns import Category
 from discreet.errors import ArgumentError, printed
 from discreet.releases.recomputed import Published
-from discreet.releases.rows.axes import Family
-from discreet.releases.rows.chosen import choose_sums, classes_in
-from discreet.releases.rows.compared import tables_in
+from discreet.releases.rows.approximate import Approximate
+from discreet.releases.rows.chosen import classes_in
+from discreet.releases.rows.compared import PublishedTable, tables_in
 from discreet.releases.rows.division import Classes
 from discreet.releases.rows.files import check_suffix
 from discreet.releases.rows.frame import free_name
-from discreet.releases.rows.model import Integers, Listed, Void
-from discreet.releases.rows.result import Rows, Tell, fitted, refuse_noise
+from discreet.releases.rows.labels import with_axes
+from discreet.releases.rows.layout import count
+from discreet.releases.rows.model import Integers, Listed, Start
+from discreet.releases.rows.result import (
+    Rows,
+    Tell,
+    check_simulated,
+    document_again,
+    interval_of,
+    refuse_noise,
+    rows_of,
+    swept,
+)
+from discreet.releases.rows.sizes import MOST_CELLS, SIZES, Demand, SizeColumn, check_largest, codes_of, sizes_of, with_sizes
 from discreet.releases.rows.targets import Described, described
 from discreet.releases.rows.words import Words, words_of
 
@@ -34,27 +47,63 @@ if TYPE_CHECKING:
 
 __all__ = ["Households", "fit_households"]
 
-_MOST_CELLS = 1 << 18
-_SIZES = "sizes of households"
-
 
 @dataclass(frozen=True, eq=False)
 class Households:
     """Rows of households and of the persons in them.
 
-    `simulated` and `interval` of either make its rows by themselves, as if there were no households: use them for numbers
-    of one of both tables.
+    `simulated` and `interval` of either make its rows by themselves, as if there were no households: those of both make
+    them together.
 
     Args:
         homes: the rows of households; the first column of their frame is the number of the household, from 0.
         persons: the rows of persons, household by household; the first column of their frame is the number of theirs. A
             household has as many persons as its row says, and they agree with it in all shared columns.
         shared: the columns that both have.
+        estimated: the number of persons that their release says. There are as many, unless that is an estimate and exact
+            facts about households have no room for so many.
     """
 
     homes: Rows
     persons: Rows
     shared: tuple[str, ...]
+    estimated: int
+    _sizes: SizeColumn = field(repr=False)
+
+    def simulated(self, files: int = 20) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+        """Pairs of frames of households and persons made of these, each as if they were the data with other noise.
+
+        What is exact in either release holds in each pair, and its persons live in its households. As for `Rows.simulated`,
+        what they show is approximate, and everybody gets the same.
+
+        Args:
+            files: how many pairs, from 2 to 1,000.
+
+        Raises:
+            ArgumentError: another number; while they are made, a pair of which no sizes of households were found.
+        """
+        many = check_simulated(self.homes, files)
+        return (self._again(place) for place in range(1, many + 1))
+
+    def _again(self, place: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+        again = _together([document_again(one, place) for one in (self.homes, self.persons)], self._sizes, None)
+        return again.homes.frame, again.persons.frame
+
+    def interval(
+        self, number: Callable[[pl.DataFrame, pl.DataFrame], float], *, files: int = 20, level: float = 0.95
+    ) -> Approximate:
+        """A number that is computed from households and persons, with an approximate interval from `simulated` pairs.
+
+        Args:
+            number: computes it from the frame of households and that of persons.
+            files: how many simulated pairs.
+            level: about how often the interval should hold the number of the data.
+
+        Raises:
+            ArgumentError: as for `simulated`; a level that is not between 0 and 1; a number that is not finite.
+        """
+        pairs = chain([(self.homes.frame, self.persons.frame)], self.simulated(files))
+        return interval_of((number(*one) for one in pairs), level)
 
     def save(self, homes: str | Path, persons: str | Path, *, formulas: str = "escape") -> tuple[Path, ...]:
         """Both as files, as `Rows.save` writes them; each says which release the other one is made from.
@@ -74,7 +123,10 @@ class Households:
 
     def __str__(self) -> str:
         agree = f", who agree with theirs in {', '.join(self.shared)}" if self.shared else ""
-        return f"{self.homes.made:,} households and {self.persons.made:,} persons{agree}"
+        told = [f"{self.homes.made:,} households and {self.persons.made:,} persons{agree}"]
+        if self.persons.made != self.estimated:
+            told.append(f"persons are as many as exact sizes of households say; their release estimates {self.estimated:,}")
+        return "\n".join(told)
 
 
 def fit_households(
@@ -82,6 +134,7 @@ def fit_households(
     persons: Published,
     *,
     size: str,
+    largest: int | None = None,
     strict: bool = False,
     tell: Tell | None = None,
 ) -> Households:
@@ -94,44 +147,93 @@ def fit_households(
     Args:
         homes: a release with tables that agree, of a table with one row for each household.
         persons: such a release of a table with one row for each person.
-        size: the column of the households that says how many persons live there: a category of whole numbers.
+        size: the column of the households that says how many persons live there: a category of whole numbers, of which the
+            greatest may be open, such as "6+", or a number. In a bin of several numbers each household gets one of them.
+        largest: how many persons live in a household at most, a public number, where the greatest size has no end:
+            households of that size then have up to so many.
         strict: refuse releases in which noise dominates in a table, before anything is fitted.
         tell: is told how many sweeps are done, and of how many in both.
 
     Raises:
-        ArgumentError: as for `fit_rows`, of either release; both are one; `size` is not such a column; a shared column is
-            not a category with the same values in both; exact totals of persons for which no sizes of households were
-            found, or that cross each other in the shared columns.
+        ArgumentError: as for `fit_rows`, of either release; both are one; `size` is not such a column, or needs `largest`; a
+            shared column is not a category with the same values in both; exact totals of persons for which no sizes of
+            households were found.
     """
     documents = homes.document, persons.document
     if documents[0]["digest"] == documents[1]["digest"]:
         raise ArgumentError(
             "persons: is the release of the households; give the one of persons, from a table with their rows"
         )
-    tables = [tuple(tables_in(one)) for one in documents]
     if strict:
-        refuse_noise([*tables[0], *tables[1]])
-    places, people = map(described, documents)
-    shared, key = _shared(places, people), " ".join(one["digest"] for one in documents)
-    places = _with_sizes(places, people, shared, size)
-    beside = [
-        {"of": of, "together with": documents[1 - at]["digest"], "size": size}
-        for at, of in enumerate(("households", "persons"))
-    ]
-    rooms = fitted(
-        documents[0], places, words_of(f"{key} households"), tell=_half(tell, 0), tables=tables[0], beside=beside[0]
+        refuse_noise([table for one in documents for table in tables_in(one)])
+    return _together(documents, SizeColumn(size, check_largest(largest)), tell)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Side:
+    """Households or persons, while their rows are made."""
+
+    document: dict[str, Any]
+    found: Described
+    tables: tuple[PublishedTable, ...]
+    words: Words
+    tell: Tell | None
+    beside: dict[str, Any]
+
+    def swept(self) -> Start:
+        return swept(self.found, self.found.targets.rows, self.words, self.tell)[1]
+
+    def rows(self, start: Start, codes: dict[str, Integers]) -> Rows:
+        made = self.found.targets.rows, start
+        return rows_of(self.document, self.found, made, self.words, tables=self.tables, codes=codes, beside=self.beside)
+
+
+def _together(documents: Sequence[dict[str, Any]], sizes: SizeColumn, tell: Tell | None) -> Households:
+    """Rows of both documents.
+
+    Raises:
+        ArgumentError: as for `fit_households`.
+    """
+    homes, persons = (_side(documents, place, sizes, tell) for place in range(2))
+    shared, estimated = _shared(homes.found, persons.found), persons.found.targets.rows
+    _check_size(homes.found, sizes.name)
+    persons, demand, first = _demanded(persons, shared)
+    early = words_of(f"{_key(documents)} sizes")
+    described_homes = homes.document, homes.found
+    found, room = with_sizes(*described_homes, demand, sizes, lambda some: swept(some, some.targets.rows, early, None)[1])
+    homes = replace(homes, found=found)
+    start = homes.swept()
+    living = sizes_of(room, start, homes.words)
+    rooms = homes.rows(start, codes_of(homes.document, found, sizes.name, living))
+    if first is None:
+        persons = replace(persons, found=_with_rooms(persons.found, shared, rooms.frame, living))
+    people = persons.rows(persons.swept() if first is None else first, {})
+    column = free_name("household", [*rooms.frame.columns, *people.frame.columns])
+    words = words_of(f"{_key(documents)} places")
+    places = _placed(rooms.frame.select(shared), living, people.frame.select(shared), words)
+    numbered = _numbered(rooms, column, np.arange(len(living))), _numbered(people, column, places)
+    return Households(*numbered, tuple(shared), estimated, sizes)
+
+
+def _key(documents: Sequence[dict[str, Any]]) -> str:
+    return " ".join(one["digest"] for one in documents)
+
+
+def _side(documents: Sequence[dict[str, Any]], place: int, sizes: SizeColumn, tell: Tell | None) -> _Side:
+    document, of = documents[place], ("households", "persons")[place]
+    beside = {"of": of, "together with": documents[1 - place]["digest"], "size": sizes.name, "largest": sizes.largest}
+    told = None if tell is None else lambda done, every: tell(done + place * every, 2 * every)
+    return _Side(
+        document, described(document), tuple(tables_in(document)), words_of(f"{_key(documents)} {of}"), told, beside
     )
-    sizes = rooms.frame[size].fill_null(0).to_numpy()
-    people = _with_rooms(people, shared, rooms.frame, sizes)
-    found = fitted(documents[1], people, words_of(f"{key} persons"), tell=_half(tell, 1), tables=tables[1], beside=beside[1])
-    column = free_name("household", [*rooms.frame.columns, *found.frame.columns])
-    living = _placed(rooms.frame.select(shared), sizes, found.frame.select(shared), words_of(f"{key} places"))
-    return Households(_numbered(rooms, column, np.arange(len(sizes))), _numbered(found, column, living), tuple(shared))
 
 
-def _half(tell: Tell | None, place: int) -> Tell | None:
-    """Tells of the sweeps of one of two tables as those of both."""
-    return None if tell is None else lambda done, every: tell(done + place * every, 2 * every)
+def _check_size(places: Described, size: str) -> None:
+    """Raises ArgumentError if there is no such column of households."""
+    if not (isinstance(size, str) and size in places.schema.columns):
+        raise ArgumentError(
+            f"size={printed(size)}: must be a column of the households, such as '{[*places.schema.columns][-1]}'"
+        )
 
 
 def _shared(places: Described, people: Described) -> list[str]:
@@ -153,116 +255,38 @@ def _shared(places: Described, people: Described) -> list[str]:
     return shared
 
 
-# Labels as axes -------------------------------------------------------------------------------------------------------
+# Persons --------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Labelled:
-    """An axis whose levels are the labels of some columns of one family together."""
-
-    axis: int
-    names: tuple[str, ...]
-    labels: tuple[tuple[Any, ...], ...]
-
-
-def _with_axes(found: Described, names: Sequence[str]) -> tuple[Described, list[_Labelled]]:
-    """An axis for each family that has some of these columns: one of its own with these levels, or one more."""
-    axes = []
-    for place, family in enumerate(found.families):
-        own = tuple(name for name in names if name in family.columns)
-        if not own:
-            continue
-        each = [*zip(*(family.columns[name] for name in own), strict=True)]
-        axis = _same_axis(found, family, each)
-        if axis is None:
-            axis, known = len(found.targets.sizes), {one: level for level, one in enumerate(dict.fromkeys(each))}
-            found = _with_axis(found, place, np.array([known[one] for one in each], dtype=np.int64), len(known))
-        root = found.families[place].root
-        labels = dict(zip(root.codes[:, root.axes.index(axis)].tolist(), each, strict=True))
-        axes.append(_Labelled(axis, own, tuple(labels[level] for level in sorted(labels))))
-    return found, axes
-
-
-def _same_axis(found: Described, family: Family, each: Sequence[tuple[Any, ...]]) -> int | None:
-    """The first axis of a family, such as one of tables, whose levels are these labels; None where there is none."""
-    for axis in sorted(family.root.axes):
-        codes = family.root.codes[:, family.root.axes.index(axis)].tolist()
-        if len({*zip(codes, each, strict=True)}) == len({*codes}) == len({*each}) == found.targets.sizes[axis]:
-            return axis
-    return None
-
-
-def _with_axis(found: Described, place: int, codes: Integers, size: int) -> Described:
-    family, targets = found.families[place], found.targets
-    more = (len(targets.sizes), codes)
-
-    def wider(root: Any) -> Any:
-        return replace(root, axes=(*root.axes, more[0]), codes=np.concatenate([root.codes, more[1][:, None]], axis=1))
-
-    families = [replace(one, root=wider(one.root)) if one is family else one for one in found.families]
-    roots = tuple(wider(one) if one.axes == family.root.axes else one for one in targets.roots)
-    targets = replace(targets, roots=roots, sizes=(*targets.sizes, size))
-    return replace(found, targets=targets, families=tuple(families))
-
-
-# Households -----------------------------------------------------------------------------------------------------------
-
-
-def _with_sizes(places: Described, people: Described, shared: Sequence[str], size: str) -> Described:
-    """Households with a list of their sizes, in which there is room for all persons that totals tell of.
+def _demanded(persons: _Side, shared: Sequence[str]) -> tuple[_Side, Demand, Start | None]:
+    """How many persons lists say of which kind, in the shared columns; and their rows, where these are made first.
 
     Raises:
-        ArgumentError: `size` is not a column of sizes; too many cells; none were found.
+        ArgumentError: as for the rows of persons; too many cells.
     """
-    if not (isinstance(size, str) and size in places.schema.columns):
-        raise ArgumentError(
-            f"size={printed(size)}: must be a column of the households, such as '{[*places.schema.columns][-1]}'"
-        )
-    held = {root.axes[0] for root in people.targets.roots if people.targets.held & {*root.axes}}
-    people, every = _with_axes(people, shared)
-    told = [one for one in every if people.targets.root_of(one.axis).axes[0] in held]
-    places, axes = _with_axes(places, [*dict.fromkeys([*(name for one in told for name in one.names), size])])
-    values = next((one for one in axes if size in one.names), None)
-    labels = [] if values is None else [one[values.names.index(size)] for one in values.labels]
-    if values is None or not all(map(_is_size, labels)):
-        raise ArgumentError(
-            f"size='{size}': must be a category of whole numbers from 0 on, or a number that the tables count by in bins of "
-            "one value"
-        )
-    if prod(len(one.labels) for one in axes) > _MOST_CELLS:
-        raise ArgumentError(f"size='{size}': totals of persons and sizes have more than {_MOST_CELLS:,} cells together")
-    classes = classes_in(people.targets, tuple(one.axis for one in told), _SIZES)
-    at, each = _cells_of(axes, told, size)
-    sums = Classes(np.where(at < 0, -1, classes.labels[at]), classes.totals)
-    unknown = Void((values.axis,), np.array([one is None for one in labels]), _SIZES)
-    targets = replace(places.targets, voids=(*places.targets.voids, unknown))
-    listed = choose_sums(targets, tuple(one.axis for one in axes), sums, each, _SIZES)
-    targets = replace(targets, lists=(*targets.lists, listed))
-    return replace(places, targets=targets, kept=(*places.kept, _SIZES))
+    targets = persons.found.targets
+    held = {root.axes[0] for root in targets.roots if targets.held & {*root.axes}}
+    found, every = with_axes(persons.found, shared)
+    told = [one for one in every if found.targets.root_of(one.axis).axes[0] in held]
+    classes = classes_in(found.targets, tuple(one.axis for one in told), SIZES)
+    if classes is not None:
+        return persons, Demand(told, classes, found.stated), None
+    persons = replace(persons, found=replace(found, kept=(*found.kept, SIZES)))
+    axes = _few_cells([one.axis for one in every], found)
+    start = persons.swept()
+    counts = count(start.rows, axes, found.targets.sizes, start.each).ravel()
+    return persons, Demand(every, Classes(np.arange(len(counts)), counts), stated=True), start
 
 
-def _is_size(label: object) -> bool:
-    """True for a whole number from 0 on, and for null."""
-    return label is None or (type(label) is int and label >= 0)
+def _few_cells(axes: Sequence[int], found: Described) -> tuple[int, ...]:
+    """The axes themselves.
 
-
-def _cells_of(axes: Sequence[_Labelled], told: Sequence[_Labelled], size: str) -> tuple[Integers, Integers]:
-    """For each cell of the axes of households the cell of those of persons, -1 where these have none, and the size."""
-    names = [name for one in axes for name in one.names]
-    known = {
-        tuple(label for labels in cell for label in labels): place
-        for place, cell in enumerate(product(*(one.labels for one in told)))
-    }
-    others = [names.index(name) for one in told for name in one.names]
-    at, sizes = [], []
-    for cell in product(*(one.labels for one in axes)):
-        flat = [label for labels in cell for label in labels]
-        at.append(known.get(tuple(flat[place] for place in others), -1))
-        sizes.append(int(flat[names.index(size)] or 0))
-    return np.array(at, dtype=np.int64), np.array(sizes, dtype=np.int64)
-
-
-# Persons --------------------------------------------------------------------------------------------------------------
+    Raises:
+        ArgumentError: they have too many cells.
+    """
+    if prod(found.targets.shape(axes)) > MOST_CELLS:
+        raise ArgumentError(f"households: the shared columns have more than {MOST_CELLS:,} cells together")
+    return tuple(axes)
 
 
 def _with_rooms(people: Described, shared: Sequence[str], homes: pl.DataFrame, sizes: Integers) -> Described:
@@ -271,24 +295,23 @@ def _with_rooms(people: Described, shared: Sequence[str], homes: pl.DataFrame, s
     Raises:
         ArgumentError: too many cells; households of a kind that persons cannot be of.
     """
-    people, axes = _with_axes(people, shared)
+    people, axes = with_axes(people, shared)
     targets = replace(people.targets, rows=int(sizes.sum()))
     if not axes:
         return replace(people, targets=targets)
-    if prod(len(one.labels) for one in axes) > _MOST_CELLS:
-        raise ArgumentError(f"households: the shared columns have more than {_MOST_CELLS:,} cells together")
-    counts = np.zeros([len(one.labels) for one in axes], dtype=np.int64)
+    own = _few_cells([one.axis for one in axes], people)
+    counts = np.zeros(people.targets.shape(own), dtype=np.int64)
     known = [{label: level for level, label in enumerate(one.labels)} for one in axes]
     places = [[shared.index(name) for name in one.names] for one in axes]
     for row, many in zip(homes.select(shared).rows(), sizes.tolist(), strict=True):
-        cell = [levels.get(tuple(row[at] for at in own)) for levels, own in zip(known, places, strict=True)]
+        cell = [levels.get(tuple(row[at] for at in names)) for levels, names in zip(known, places, strict=True)]
         if many and None in cell:
             raise ArgumentError(f"households: there are some of a kind that persons cannot be of, by {', '.join(shared)}")
         if many:
             counts[tuple(cell)] += many
-    listed = Listed(tuple(one.axis for one in axes), counts, _SIZES)
+    listed = Listed(own, counts, SIZES)
     targets = replace(targets, lists=(*targets.lists, listed))
-    return replace(people, targets=targets, kept=(*people.kept, _SIZES))
+    return replace(people, targets=targets, kept=(*people.kept, SIZES))
 
 
 def _placed(homes: pl.DataFrame, sizes: Integers, persons: pl.DataFrame, words: Words) -> Integers:

@@ -55,6 +55,7 @@ class Published:
         tables: the tables.
         alone: for each axis what they say of it alone, times `PARTS`.
         rows: the number of rows, or the whole number next to its estimate.
+        stated: True if it is that number itself.
         parents: for each level of areas, the widest first, the place of the area of the level before in which each one lies;
             nothing where the tables are not of areas. The first axes are these levels.
     """
@@ -62,6 +63,7 @@ class Published:
     tables: tuple[Measured, ...]
     alone: tuple[Integers, ...]
     rows: int
+    stated: bool
     parents: tuple[tuple[int, ...], ...]
 
 
@@ -87,6 +89,7 @@ def _tables(block: Mapping[str, Any], noise: Sequence[Mapping[str, str]]) -> Pub
         tuple(Measured(axes, own, precisions[axes], effects.variance(axes, variances)) for axes, own in tables),
         tuple(counts[: len(alone)]),
         _rows(whole),
+        not variances.get((), 0),
         (),
     )
 
@@ -112,8 +115,13 @@ def _areas(block: Mapping[str, Any], noise: Sequence[Mapping[str, str]]) -> Publ
             axes, counts = ((level - 1, *own), counts) if level else (own, counts[0])
             found.append(Measured(axes, counts, precisions[one.axes], effects.variance(one.axes, variances)))
     parents = tuple(tuple(one["parents"]) for one in block["levels"])
+    nation = measured.get((0, ()))
     return Published(
-        tuple(found), tuple(_parts(*cells[one]).ravel() for one in alone), _rows(_parts(*cells[AreaTable(0, ())])), parents
+        tuple(found),
+        tuple(_parts(*cells[one]).ravel() for one in alone),
+        _rows(_parts(*cells[AreaTable(0, ())])),
+        nation is not None and nation.law is None,
+        parents,
     )
 
 

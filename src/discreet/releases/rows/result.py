@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from math import isfinite
 from pathlib import Path
 from types import MappingProxyType
@@ -19,7 +20,7 @@ from discreet.releases.rows.compared import Compared, PublishedTable, tables_in
 from discreet.releases.rows.files import write_rows
 from discreet.releases.rows.fit import sweep_rows
 from discreet.releases.rows.frame import frame_of_rows
-from discreet.releases.rows.model import Start, Targets
+from discreet.releases.rows.model import Integers, Start
 from discreet.releases.rows.scaled import start_scaled
 from discreet.releases.rows.simulated import simulated_document
 from discreet.releases.rows.start import broken_facts
@@ -29,7 +30,17 @@ from discreet.releases.rows.words import NAME, Words, words_of
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Rows", "Tell", "fit_rows", "fitted", "refuse_noise"]
+__all__ = [
+    "Rows",
+    "Tell",
+    "check_simulated",
+    "document_again",
+    "fit_rows",
+    "interval_of",
+    "refuse_noise",
+    "rows_of",
+    "swept",
+]
 
 _MOST_ROWS = 10**8
 _MOST_EACH = 10**6
@@ -121,17 +132,14 @@ class Rows:
         Raises:
             ArgumentError: another number, or rows that are not as many as the release says.
         """
-        if not (type(files) is int and 2 <= files <= _MOST_FILES):
-            raise ArgumentError(f"files={printed(files)}: must be a whole number from 2 to {_MOST_FILES:,}")
-        if self.made != self.published:
-            raise ArgumentError("simulated(): needs as many rows as the release says; leave rows= out")
-        return (self._again(place) for place in range(1, files + 1))
+        many = check_simulated(self, files)
+        return (self._again(place) for place in range(1, many + 1))
 
     def _again(self, place: int) -> pl.DataFrame:
-        document = simulated_document(self._made.document, self._made.start, self._made.own, place)
+        document = document_again(self, place)
         found = described(document, self._made.found.targets.each)
         words = words_of(document["digest"])
-        _, start = _swept(found, found.targets.rows, words, _tell_nobody)
+        _, start = swept(found, found.targets.rows, words, None)
         return frame_of_rows(found, start, document, words)[0]
 
     def interval(self, number: Callable[[pl.DataFrame], float], *, files: int = 20, level: float = 0.95) -> Approximate:
@@ -148,10 +156,8 @@ class Rows:
         Raises:
             ArgumentError: as for `simulated`; a level that is not between 0 and 1; a number that is not finite.
         """
-        if not (isinstance(level, float) and 0 < level < 1):
-            raise ArgumentError(f"level={printed(level)}: must lie between 0 and 1, such as 0.95")
-        own, *others = (_finite(number(one)) for one in (self.frame, *self.simulated(files)))
-        return about(own, others, level)
+        frames = chain([self.frame], self.simulated(files))
+        return interval_of((number(one) for one in frames), level)
 
     def save(self, path: str | Path, *, formulas: str = "escape") -> tuple[Path, ...]:
         """The rows as a file, complete or not at all, with the labels of the release.
@@ -233,7 +239,9 @@ def fit_rows(
     found, tables = described(document, 1 if alike is None else alike), tuple(tables_in(document))
     if strict:
         refuse_noise(tables)
-    return fitted(document, found, words_of(document["digest"]), tell=tell, rows=many, tables=tables)
+    words = words_of(document["digest"])
+    made = swept(found, found.targets.rows if many is None else many, words, tell)
+    return rows_of(document, found, made, words, tables=tables)
 
 
 def refuse_noise(tables: Sequence[PublishedTable]) -> None:
@@ -251,50 +259,89 @@ def _whole(given: object, name: str, most: int) -> int | None:
     raise ArgumentError(f"{name}={printed(given)}: must be a whole number from 1 to {most:,}")
 
 
-def fitted(
-    document: dict[str, Any],
-    found: Described,
-    words: Words,
-    *,
-    tell: Tell | None = None,
-    rows: int | None = None,
-    tables: Sequence[PublishedTable] | None = None,
-    beside: Mapping[str, Any] = MappingProxyType({}),
-) -> Rows:
-    """The rows of a document as it is described, with the draws of some words; its tables are read where they are not given.
-
-    `beside` is what a file of them says besides.
+def swept(found: Described, rows: int, words: Words, tell: Tell | None) -> tuple[int, Start]:
+    """So many rows after all sweeps, which keep everything that is exact, and how many they are or stand for.
 
     Raises:
         ArgumentError: no rows were found that keep everything exact.
     """
-    published, tables = found.targets.rows, tuple(tables_in(document)) if tables is None else tables
-    targets, made = _swept(found, published if rows is None else rows, words, tell or _tell_nobody)
-    frame, own = frame_of_rows(found, made, document, words)
+    targets, start = start_scaled(found.targets, rows, words)
+    made = Start(sweep_rows(targets, start, words, tell or _tell_nobody), start.each)
+    broken = broken_facts(targets, made)
+    if broken:
+        raise InternalError(f"rows without {' and '.join(broken)}")
+    return targets.rows, made
+
+
+def rows_of(
+    document: dict[str, Any],
+    found: Described,
+    made: tuple[int, Start],
+    words: Words,
+    *,
+    tables: Sequence[PublishedTable],
+    codes: Mapping[str, Integers] = MappingProxyType({}),
+    beside: Mapping[str, Any] = MappingProxyType({}),
+) -> Rows:
+    """The rows of a document after all sweeps, beside its tables.
+
+    Args:
+        document: of the release.
+        found: what it says.
+        made: how many rows, and their levels.
+        words: the generator.
+        tables: of the document.
+        codes: of columns of numbers that are known already.
+        beside: what a file of the rows says besides.
+    """
+    many, start = made
+    frame, own = frame_of_rows(found, start, document, words, codes)
+    published = found.targets.rows
     return Rows(
         frame=frame,
         name=document["name"],
         dataset=document["dataset"],
         digest=document["digest"],
         published=published,
-        made=targets.rows,
-        compared=tuple(one.beside(made.rows, made.each, published) for one in tables),
+        made=many,
+        compared=tuple(one.beside(start.rows, start.each, published) for one in tables),
         apart=found.apart,
         kept=found.kept,
         left=found.left,
         about=texts_of(document).of(document["name"]),
-        _made=_Made(document, found, made, own, beside),
+        _made=_Made(document, found, start, own, beside),
     )
 
 
-def _swept(found: Described, rows: int, words: Words, tell: Tell) -> tuple[Targets, Start]:
-    """So many rows after all sweeps, which keep everything that is exact."""
-    targets, start = start_scaled(found.targets, rows, words)
-    made = Start(sweep_rows(targets, start, words, tell), start.each)
-    broken = broken_facts(targets, made)
-    if broken:
-        raise InternalError(f"rows without {' and '.join(broken)}")
-    return targets, made
+def document_again(rows: Rows, place: int) -> dict[str, Any]:
+    """The document of rows as if they were the data and their noise had been drawn again."""
+    made = rows._made  # noqa: SLF001
+    return simulated_document(made.document, made.start, made.own, place)
+
+
+def check_simulated(rows: Rows, files: object) -> int:
+    """How many simulated files of rows are asked for.
+
+    Raises:
+        ArgumentError: another number than from 2 to 1,000, or rows that are not as many as the release says.
+    """
+    if not (isinstance(files, int) and type(files) is int and 2 <= files <= _MOST_FILES):
+        raise ArgumentError(f"files={printed(files)}: must be a whole number from 2 to {_MOST_FILES:,}")
+    if rows.made != rows.published:
+        raise ArgumentError("simulated(): needs as many rows as the release says; leave rows= out")
+    return files
+
+
+def interval_of(numbers: Iterable[object], level: object) -> Approximate:
+    """The interval around the first of some numbers, from those of simulated rows after it.
+
+    Raises:
+        ArgumentError: a level that is not between 0 and 1; a number that is not finite.
+    """
+    if not (isinstance(level, float) and 0 < level < 1):
+        raise ArgumentError(f"level={printed(level)}: must lie between 0 and 1, such as 0.95")
+    own, *others = map(_finite, numbers)
+    return about(own, others, level)
 
 
 def _finite(value: object) -> float:

@@ -35,6 +35,7 @@ class Described:
         apart: the pairs of columns that no table tells together, in the order of the document.
         kept: the exact facts and rules that they keep, in words.
         left: exact facts about other rows or columns than those of the tables, in words: rows do not keep them.
+        stated: True if the number of rows is exact, False if it is an estimate.
     """
 
     targets: Targets
@@ -43,6 +44,7 @@ class Described:
     apart: tuple[tuple[str, str], ...]
     kept: tuple[str, ...]
     left: tuple[str, ...]
+    stated: bool
 
 
 def described(document: Mapping[str, Any], each: int = 1) -> Described:
@@ -77,7 +79,8 @@ def described(document: Mapping[str, Any], each: int = 1) -> Described:
     shown = {name for one in families for name in one.columns or [one.root.name]}
     kept = tuple(told for told, names in facts.kept.items() if names <= shown)
     unseen = tuple(told for told, names in facts.kept.items() if not names <= shown)  # nobody could check them
-    return Described(targets, tuple(families), schema, _apart(targets, families, schema), kept, (*facts.left, *unseen))
+    apart, left = _apart(targets, families, schema), (*facts.left, *unseen)
+    return Described(targets, tuple(families), schema, apart, kept, left, published.stated)
 
 
 def _targets(published: Published, facts: Facts, axes: Sequence[Axis], roots: Sequence[Root], each: int) -> Targets:

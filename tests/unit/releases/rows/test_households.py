@@ -118,12 +118,9 @@ def test_totals_that_no_sizes_have_are_refused_by_name():
     few = made_up()[1].filter(pl.col("area") != "a1")
     with pytest.raises(dp.ArgumentError, match="were found for sizes of households inside totals of area"):
         dp.fit_households(homes_of(dp.Totals("area")), released(few, PEOPLE, OF_PEOPLE, dp.Totals("area")), size="size")
-    with pytest.raises(dp.ArgumentError, match=r"totals of .* cross each other, and rows with sizes of households"):
-        dp.fit_households(homes_of(), people_of(dp.Totals("area", "sex") + dp.Totals("tenure", "sex")), size="size")
 
 
 MUTANTS = {
-    "sizes as they come": (households, "_with_sizes", "classes.totals)", "np.bincount(classes.labels))"),
     "persons of any kind": (households, "_with_rooms", "lists=(*targets.lists, listed)", "lists=targets.lists"),
     "places in any order": (households, "_placed", "of_persons[order]", "of_persons[order] * 0"),
 }
