@@ -300,7 +300,10 @@ def test_many_conditions_are_met_by_iteration_with_the_intervals_of_none(case, n
 @pytest.mark.parametrize("noise", SPENDS)
 @pytest.mark.parametrize("case", CASES)
 def test_intervals_contain_what_is_drawn(case, noise):
-    """Of noise alone, which the dense map carries to the cells: 5 % of misses, and five deviations."""
+    """Of noise alone, which the dense map carries to the cells: 5 % of misses, and seven deviations.
+
+    A cell that misses in 5 % has more with a probability of 6e-11.
+    """
     one, recipe, answers = drawn(case, noise)
     halves = [wide for _, wide in flat(recipe.agreed(answers), recipe.domain)]
     draws, bits = 2000, system_bits()
@@ -314,7 +317,7 @@ def test_intervals_contain_what_is_drawn(case, noise):
             for each, own in zip(one.measured, exact, strict=True)
         ]
     )
-    most, near = 0.05 + 5 * (0.05 * 0.95 / draws) ** 0.5, 1.5 if noise == "gaussian" else 2
+    most, near = 0.05 + 7 * (0.05 * 0.95 / draws) ** 0.5, 1.5 if noise == "gaussian" else 2
     for wide, own in zip(halves, maps, strict=True):
         errors = np.abs(own @ noise_of.astype(float))
         assert (errors > wide[:, None] + 1e-6).mean(axis=1).max() <= most

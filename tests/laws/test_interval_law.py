@@ -106,7 +106,8 @@ def test_several_cells_and_quantiles_are_drawn_by_their_laws() -> None:
         table, own = tables[cell]
         for (low, high), chance in law_of_interval(table, SIZE, own[place], at[place], law.reach, law.level).items():
             share = (drawn[:, cell, place] == (low, high)).all(axis=1).mean()
-            assert abs(share - chance) < 5 * (chance / runs) ** 0.5 + 1e-4
+            # Seven deviations: one interval of them all is as far off with a probability below 1e-9.
+            assert abs(share - chance) < 7 * (chance / runs) ** 0.5 + 1e-4
 
 
 # The cost ---------------------------------------------------------------------------------------------------------------

@@ -273,8 +273,8 @@ def test_what_is_looked_at_together_depends_on_the_grid_alone(monkeypatch: pytes
 
 
 def test_the_expected_error_of_a_rank_is_what_even_records_show() -> None:
-    # 200 cells each: a share of 0.95 is below 0.88 with a probability of 1e-5 at most, for 19 quantiles.
-    records, times = 1000, 200
+    # 400 cells each: a share of 0.95 is at most 0.87 with a probability of 1e-8, for all of 19 quantiles together.
+    records, times = 1000, 400
     codes = np.tile(10 * np.arange(records), times)
     values = np.stack([np.repeat(np.arange(times), records), codes, np.ones(records * times, dtype=np.int64)], axis=1)
     for at in (HALF, (Fraction(0),), QUARTERS, tuple(Fraction(k, 16) for k in range(1, 16))):
@@ -282,7 +282,7 @@ def test_the_expected_error_of_a_rank_is_what_even_records_show() -> None:
         found = law.apply(values, system_bits()).reshape(times, -1)
         off = np.abs((found + 5) / 10 - np.array([records * float(q) for q in at]))
         error = law.rank_error(Fraction(95, 100))
-        assert (off <= error + 1).mean(axis=0).min() > 0.88, at
+        assert (off <= error + 1).mean(axis=0).min() > 0.87, at
         assert error < 4 * np.quantile(off, 0.95) + 5, at
 
 

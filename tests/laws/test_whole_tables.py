@@ -268,7 +268,7 @@ def test_intervals_contain_what_is_drawn(fills, laplace):
     noise = np.concatenate(
         [one.law.sample(draws * prod(SIZES[axis] for axis in one.axes), bits).reshape(-1, draws) for one in whole.tables]
     )
-    most = 0.05 + 5 * (0.05 * 0.95 / draws) ** 0.5
+    most = 0.05 + 7 * (0.05 * 0.95 / draws) ** 0.5  # a cell that misses in 5 % has more with a probability of 4e-11
     for table, exact, halves in zip(
         AXES, weights_in_cells(whole, fills), halves_of_whole(whole, AXES, fills, LEVEL), strict=True
     ):

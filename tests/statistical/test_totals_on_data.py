@@ -1,8 +1,8 @@
 """Exact totals on real tables: they hold exactly, intervals cover as they say, and errors are those of the quote.
 
 A session publishes the totals and quotes; the noise is then drawn again and again through the seam between exact and noisy
-answers, which no session offers. Rates are one-sided: a check of N pairs (cell, draw) allows 4.5 standard deviations of
-N/2 independent ones, because cells of one draw add up to public sums. A false alarm has a chance below 1 in 100,000.
+answers, which no session offers. Rates are one-sided: a check of N pairs (cell, draw) allows 6 standard deviations of N/2
+independent ones, because cells of one draw add up to public sums. A false alarm has a chance below 1 in 10 million.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from discreet.releases.assemble import estimate_statistics
 from discreet.releases.evaluate import exact_answers, noisy_answers
 from discreet.totals.structure import exact_sums
 
-SPREAD = 4.5
+SPREAD = 6
 MILITARY = dp.Schema(
     branch=dp.Category(["air force", "army", "marine corps", "navy"]),
     grade=dp.Category(["enlisted", "officer", "warrant officer"]),

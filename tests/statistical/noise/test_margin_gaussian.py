@@ -125,7 +125,7 @@ def skipped(sigma2, nodes, losses, bits) -> np.ndarray:
 )
 def test_skipping_the_acceptance_is_noticed(case, follows, monkeypatch) -> None:
     monkeypatch.setattr(margin_gaussian, "accept", skipped)
-    assert not follows(case, draw(case))
+    assert not follows(case, draw(case, 2 * SIZE))
 
 
 WRONG_NODES = {
@@ -181,7 +181,7 @@ def test_drawing_v_again_instead_of_extending_it_is_noticed(counts_fit, monkeypa
 
     assert counts_fit(decided(2000), np.array([0.7, 0.3]))
     monkeypatch.setattr(_acceptance, "LazyUniform", lambda bits, value, known: LazyUniform(bits))
-    assert not counts_fit(decided(2000), np.array([0.7, 0.3]))
+    assert not counts_fit(decided(4000), np.array([0.7, 0.3]))
 
 
 def by_rejection(case: Case, rounds: int = 250_000) -> np.ndarray:

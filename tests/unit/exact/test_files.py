@@ -9,12 +9,13 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.builders import session_over
+from tests.builders import PATIENCE, session_over
 
 from discreet.exact import files as durable
 from discreet.exact.files import (
@@ -246,8 +247,11 @@ def test_a_draft_is_locked_while_a_child_of_its_process_lives(tmp_path: Path) ->
         process.wait()
         assert list(find_abandoned(tmp_path)) == []
         os.kill(child, signal.SIGKILL)
-        process.stdout.read()  # ends with the child
-        assert len(list(find_abandoned(tmp_path))) == 1
+        process.stdout.read()  # which the child that ends closes before its lock
+        until = time.monotonic() + PATIENCE
+        while not (found := list(find_abandoned(tmp_path))) and time.monotonic() < until:
+            time.sleep(0.01)
+        assert len(found) == 1
 
 
 def test_a_draft_that_nobody_has_any_more_is_unlocked(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ import os
 import threading
 import time
 
+from tests.builders import PATIENCE
+
 from discreet.exact import processes
 
 
@@ -39,6 +41,7 @@ def in_a_cleared_page(monkeypatch, work):
 
 
 def test_threads_of_a_new_child_agree(monkeypatch):
+    monkeypatch.setattr(processes, "_TURN_SECONDS", PATIENCE)  # also where the machine halts meanwhile
     before = processes.this_process()
     answers, after = in_a_cleared_page(monkeypatch, lambda: asked_at_once(8))
     assert {*answers} == {after}

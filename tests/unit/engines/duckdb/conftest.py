@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from time import sleep
 
 import pytest
+from tests.builders import PATIENCE
 
 from discreet.engines.urls import fill_in
 
@@ -58,7 +59,7 @@ def _served(folder: Path) -> Iterator[str]:
 
 def _wait_for(port: int) -> None:
     ready = [str(FOLDERS[0] / "pg_isready"), "-h", "127.0.0.1", "-p", str(port)]
-    for _ in range(600):
+    for _ in range(10 * PATIENCE):
         if subprocess.run(ready, check=False, capture_output=True).returncode == 0:
             return
         sleep(0.1)
@@ -74,7 +75,7 @@ def _server_user() -> str | None:
 
 
 def _run(user: str | None, *command: object) -> None:
-    subprocess.run([str(one) for one in command], user=user, check=True, capture_output=True, cwd="/", timeout=60)
+    subprocess.run([str(one) for one in command], user=user, check=True, capture_output=True, cwd="/", timeout=PATIENCE)
 
 
 def carry_out(server: str, *statements: str) -> None:

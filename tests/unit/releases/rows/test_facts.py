@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as of_hypothesis
 from hypothesis import strategies as st
-from tests.builders import session_over
+from tests.builders import changed_release, session_over
 from tests.laws.mutants import Mutant
 
 import discreet as dp
@@ -369,10 +369,15 @@ WHERE = {
 def test_what_breaks_facts_is_noticed(planted, monkeypatch):
     """Rows that break a fact are never given away: what is wrong with the program ends in an error.
 
-    Without mending one file in eight is right by chance, so six are made: the test fails by chance once in 8⁶ times.
+    Without mending one file in eight is right by chance, so ten are made, of releases with names of their own: their words
+    differ, and the test fails by chance once in 8¹⁰ times.
     """
     kind = WHERE.get(planted)
-    releases = [released(KEPT[kind], spend="1/1000")] if kind else [released_in_a_circle() for _ in range(6)]
+    releases = (
+        [released(KEPT[kind], spend="1/1000")]
+        if kind
+        else [changed_release(released_in_a_circle(), ["name"], f"circle {number}") for number in range(10)]
+    )
     make_each(releases)
     Mutant(*MUTANTS[planted]).plant(monkeypatch)
     monkeypatch.setattr(fit, "partners", exchanges.partners)
