@@ -98,14 +98,12 @@ def main(given: argparse.Namespace) -> None:
     alone = [dp.fit_rows(one).frame for one in (release, other)]
     mine = alone[0].with_columns(SIZE=named) if given.number else alone[0]
     print(f"households: {variation(true, sized, cut):.4f} together, {variation(true, mine, cut):.4f} alone")
-    both = (variation(persons, one, of_persons) for one in (made.persons.frame, alone[1]))
-    print("persons: {:.4f} together, {:.4f} alone".format(*both))
+    near = [variation(persons, one, of_persons) for one in (made.persons.frame, alone[1])]
+    print(f"persons: {near[0]:.4f} together, {near[1]:.4f} alone")
     for name in ("OWN_RENT", "PUMA"):
-        means = [
-            one.group_by(name).agg(pl.len() / pl.col("household").n_unique()).sort(name) for one in (made.persons.frame,)
-        ]
-        seen = homes.group_by(name).agg(pl.col("SIZE").mean()).sort(name)
-        apart = (means[0].to_series(1) - seen.to_series(1)).abs()
+        means = made.persons.frame.group_by(name).agg((pl.len() / pl.col("household").n_unique()).alias("made"))
+        both = homes.group_by(name).agg(pl.col("SIZE").mean()).join(means, on=name)
+        apart = (both["SIZE"] - both["made"]).abs()
         print(f"persons of a household by {name}: mean deviation {apart.mean():.3f}, largest {apart.max():.3f}")
 
 

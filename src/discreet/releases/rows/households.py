@@ -39,7 +39,7 @@ from discreet.releases.rows.result import (
     swept,
 )
 from discreet.releases.rows.sizes import MOST_CELLS, SIZES, Demand, SizeColumn, check_largest, codes_of, sizes_of, with_sizes
-from discreet.releases.rows.targets import Described, described
+from discreet.releases.rows.targets import Described, begun, described
 from discreet.releases.rows.words import Words, words_of
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ class Households:
         persons: the rows of persons, household by household; the first column of their frame is the number of theirs. A
             household has as many persons as its row says, and they agree with it in all shared columns.
         shared: the columns that both have.
-        estimated: the number of persons that their release says. There are as many, unless that is an estimate and exact
-            facts about households have no room for so many.
+        estimated: the number of persons that their release says. There are as many, unless that is an estimate and the
+            households of their release cannot have so many.
     """
 
     homes: Rows
@@ -125,7 +125,9 @@ class Households:
         agree = f", who agree with theirs in {', '.join(self.shared)}" if self.shared else ""
         told = [f"{self.homes.made:,} households and {self.persons.made:,} persons{agree}"]
         if self.persons.made != self.estimated:
-            told.append(f"persons are as many as exact sizes of households say; their release estimates {self.estimated:,}")
+            told.append(
+                f"persons are as many as there is room for in the households; their release estimates {self.estimated:,}"
+            )
         return "\n".join(told)
 
 
@@ -224,7 +226,12 @@ def _side(documents: Sequence[dict[str, Any]], place: int, sizes: SizeColumn, te
     beside = {"of": of, "together with": documents[1 - place]["digest"], "size": sizes.name, "largest": sizes.largest}
     told = None if tell is None else lambda done, every: tell(done + place * every, 2 * every)
     return _Side(
-        document, described(document), tuple(tables_in(document)), words_of(f"{_key(documents)} {of}"), told, beside
+        document,
+        (begun, described)[place](document),
+        tuple(tables_in(document)),
+        words_of(f"{_key(documents)} {of}"),
+        told,
+        beside,
     )
 
 

@@ -13,16 +13,18 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.domain.columns import Category, Number
 from discreet.errors import ArgumentError, InternalError, printed
 from discreet.mechanisms.effects import Axes
 from discreet.releases.rows.axes import number_bounds
+from discreet.releases.rows.chosen import empty_cells
 from discreet.releases.rows.division import Classes, divide, members_of
 from discreet.releases.rows.labels import Labelled, with_axes
 from discreet.releases.rows.model import PARTS, Integers, Start, Void
-from discreet.releases.rows.sums import Sums, choose_sums
-from discreet.releases.rows.targets import Described
+from discreet.releases.rows.sums import Sums, choose_sums, raked
+from discreet.releases.rows.targets import Described, chosen, finished
 from discreet.releases.rows.words import Words
 
 __all__ = ["MOST_CELLS", "SIZES", "Demand", "SizeColumn", "Sizes", "check_largest", "codes_of", "sizes_of", "with_sizes"]
@@ -121,13 +123,41 @@ def with_sizes(
     classes = Classes(np.where(at < 0, -1, demand.classes.labels[at]), demand.classes.totals)
     unknown = Void((values.axis,), np.array([one is None for one in ranges]), SIZES)
     targets = replace(places.targets, voids=(*places.targets.voids, unknown))
-    own = tuple(one.axis for one in axes)
-    sums = Sums(classes, *ends, demand.stated)
-    nobody = Void(own, sums.without_class.reshape(shape), SIZES)
+    sized = {*targets.root_of(values.axis).axes}
+    places = chosen(replace(places, targets=targets), lambda one: bool(one.sums) or not sized & {*one.axes})
+    targets, own = places.targets, tuple(one.axis for one in axes)
+    nobody = Void(own, ((classes.labels < 0) & (ends[1] > 0)).reshape(shape), SIZES)
+    sums = Sums(classes, *ends, demand.stated, _limits(places, own, nobody.empty))
     early = replace(places, targets=replace(targets, voids=(*targets.voids, nobody)))
-    listed = choose_sums(targets, own, sums, SIZES, lambda: start(early))
+    listed = choose_sums(targets, own, sums, SIZES, lambda: start(finished(early)))
     targets = replace(targets, lists=(*targets.lists, listed))
-    return replace(places, targets=targets, kept=(*places.kept, SIZES)), Sizes(own, shape, ends, classes)
+    found = finished(replace(places, targets=targets, kept=(*places.kept, SIZES)))
+    return found, Sizes(own, shape, ends, classes)
+
+
+def _limits(places: Described, axes: Axes, nobody: NDArray[np.bool_]) -> tuple[Integers, Integers]:
+    """The least and the largest number of households in each cell, by facts about these cells, or about all of some of them.
+
+    Where a fact says that there are some in all of several cells, there is one in that of these which tables say most of.
+    """
+    shape = places.targets.shape(axes)
+    low = np.zeros(shape, dtype=np.int64)
+    high = np.where(empty_cells(places.targets, axes) | nobody, 0, places.targets.rows)
+    for one in places.wanted:
+        if not {*one.axes} <= {*axes}:
+            continue
+        own = [axes.index(axis) for axis in one.axes]
+        along = [size if place in own else 1 for place, size in enumerate(shape)]
+        least, most = (each.transpose(np.argsort(own)).reshape(along) for each in (one.low, one.high))
+        high = np.minimum(high, most)
+        if len(own) == len(axes):
+            low = np.maximum(low, least)
+            continue
+        others = tuple(place for place in range(len(axes)) if place not in own)
+        told = np.where(high > 0, np.maximum(raked(places.targets, axes), 0) + 1, 0)
+        first = told == told.max(axis=others, keepdims=True)
+        low = np.maximum(low, first & (first.cumsum(axis=others[-1]) == 1) & (least > 0) & (told > 0))
+    return low.ravel(), high.ravel()
 
 
 def _cells_of(

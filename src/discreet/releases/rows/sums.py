@@ -12,7 +12,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.errors import InternalError
 from discreet.mechanisms.effects import Axes
@@ -20,7 +19,6 @@ from discreet.releases.rows.chosen import (
     Shifted,
     chain_of,
     classes_in,
-    empty_cells,
     estimate_of,
     lists_in,
     move_rows,
@@ -30,7 +28,7 @@ from discreet.releases.rows.division import Classes, divide_in, is_finer, member
 from discreet.releases.rows.layout import count
 from discreet.releases.rows.model import Integers, Listed, Start, Targets
 
-__all__ = ["Sums", "choose_sums", "exchange_rows"]
+__all__ = ["Sums", "choose_sums", "exchange_rows", "raked"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,17 +40,14 @@ class Sums:
         low: the least value of a row in each cell.
         high: the largest one.
         stated: True if rows must have the sums, False if they are to come near.
+        limits: the least and the largest number of rows of each cell; 0 and 0 where none can be.
     """
 
     classes: Classes
     low: Integers
     high: Integers
     stated: bool
-
-    @property
-    def without_class(self) -> NDArray[np.bool_]:
-        """The cells where no row can be, because it would add to the sum of no class."""
-        return (self.classes.labels < 0) & (self.high > 0)
+    limits: tuple[Integers, Integers]
 
     @property
     def totals(self) -> Integers:
@@ -75,12 +70,11 @@ def choose_sums(targets: Targets, axes: Axes, sums: Sums, named: str, start: Cal
     Raises:
         ArgumentError: none were found that agree with the lists; the message names them.
     """
-    high = np.where(empty_cells(targets, axes).ravel() | sums.without_class, 0, targets.rows)
-    lists = lists_in(targets, axes)
+    high, lists = sums.limits[1], lists_in(targets, axes)
     if classes_in(targets, axes, named) is None:
         made, chain = start(), lists
-        found: Integers | None = count(made.rows, axes, targets.sizes, made.each).ravel()
-        found = None if (found > high).any() else found
+        begun = count(made.rows, axes, targets.sizes, made.each).ravel()
+        found = begun if ((sums.limits[0] <= begun) & (begun <= high)).all() else None
     else:
         chain = chain_of(targets, axes, [], named)
         found = _near(targets, axes, sums, chain, high)
@@ -94,7 +88,7 @@ def choose_sums(targets: Targets, axes: Axes, sums: Sums, named: str, start: Cal
 
 def _near(targets: Targets, axes: Axes, sums: Sums, chain: Sequence[Classes], high: Integers) -> Integers | None:
     """Numbers inside a chain of lists, moved between cells that are alike in these towards the sums; None where none are."""
-    low, wanted = np.zeros_like(high), _raked(targets, axes).ravel()
+    low, wanted = sums.limits[0], raked(targets, axes).ravel()
     inner = _that_can_have(sums, chain, (wanted, high)) if sums.stated else []
     found = None if inner is None else divide_in([*chain[:-1], *inner, chain[-1]], wanted, low, high)
     if found is None:
@@ -161,8 +155,11 @@ def _that_can_have(sums: Sums, chain: Sequence[Classes], cells: tuple[Integers, 
         there = members[place][cells[1][members[place]] > 0]
         if len(there) and label >= 0:
             total, least, most = int(sums.totals[label]), int(sums.low[there].min()), int(sums.high[there].max())
-            low[place] = -(-total // most) if most else 0
-            high[place] = total // least if least else cells[1].max()
+            known, more = (int((sums.limits[0] * one)[there].sum()) for one in (sums.high, sums.low))
+            low[place] = -(-max(0, total - known) // most) if most else 0
+            high[place] = max(0, total - more) // least if least else cells[1].max()
+            low[place] += sums.limits[0][there].sum()
+            high[place] += sums.limits[0][there].sum()
         elif label < 0:
             high[place] = cells[1][there].sum()
     first = np.unique(inner.labels, return_index=True)[1]
@@ -175,7 +172,7 @@ _RAKED = 6
 _FINE = 20  # bits
 
 
-def _raked(targets: Targets, axes: Axes) -> Integers:
+def raked(targets: Targets, axes: Axes) -> Integers:
     """What tables say of some axes together, times `PARTS`: all of what they say of some of these, else independent.
 
     Where no table has all of the axes, those that have most of them are met one after the other, a few times over.
@@ -197,8 +194,6 @@ def _raked(targets: Targets, axes: Axes) -> Integers:
 
 # Exchanges between classes --------------------------------------------------------------------------------------------
 
-_MOST_EXCHANGES = 100_000
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Kinds:
@@ -206,6 +201,7 @@ class _Kinds:
 
     Args:
         counts: int64, shape (kinds, values + 1): the numbers of rows, which change.
+        low: the least ones.
         high: the largest ones.
         lists: for each list the class of each cell.
         of: for each kind its class.
@@ -213,6 +209,7 @@ class _Kinds:
     """
 
     counts: Integers
+    low: Integers
     high: Integers
     lists: tuple[Integers, ...]
     of: Integers
@@ -222,7 +219,8 @@ class _Kinds:
 def exchange_rows(found: Integers, high: Integers, sums: Sums, lists: Sequence[Classes], values: int) -> bool:
     """Rows of two kinds exchange their values, or one goes to another kind, until all sums can be had; in place.
 
-    Every step keeps all lists and brings the sums nearer, by as much as any exchange with the class that is furthest off.
+    Every step keeps all lists and brings the sums nearer, by as much as any exchange with the class that is furthest off. If
+    none does, one hands what is missing to a class that has not handed it on since the last one that did.
 
     Args:
         found: the numbers of rows in the cells, which change.
@@ -238,17 +236,21 @@ def exchange_rows(found: Integers, high: Integers, sums: Sums, lists: Sequence[C
     of = labels.max(axis=1, initial=-1)
     if ((labels != of[:, None]) & (labels >= 0)).any():
         return False  # the class depends on the value
-    kinds = _kinds_of(found, high, sums, lists, values)
-    for _ in range(_MOST_EXCHANGES):
+    kinds, passed = _kinds_of(found, high, sums, lists, values), set[int]()
+    while True:
         ends = tuple(_summed(sums, kinds.counts[:, :-1].ravel() * one) for one in (sums.low, sums.high))
         off = _off(sums.totals, *ends)
         if not off.any():
             found[:] = kinds.counts[:, :-1].ravel()
             return True
-        order = np.argsort(-off, kind="stable")[: int((off > 0).sum())]
-        if not any(_exchanged(kinds, int(label), sums.totals, ends) for label in order):
+        order = np.argsort(-off, kind="stable")[: int((off > 0).sum())].tolist()
+        if any(_exchanged(kinds, label, sums.totals, ends, set()) for label in order):
+            passed.clear()
+            continue
+        handed = next((label for label in order if _exchanged(kinds, label, sums.totals, ends, {*passed, label})), None)
+        if handed is None:
             return False
-    return False
+        passed.add(handed)
 
 
 def _kinds_of(found: Integers, high: Integers, sums: Sums, lists: Sequence[Classes], values: int) -> _Kinds:
@@ -257,6 +259,7 @@ def _kinds_of(found: Integers, high: Integers, sums: Sums, lists: Sequence[Class
 
     return _Kinds(
         counts=with_none(found, 1 << 40),
+        low=with_none(sums.limits[0], 0),
         high=with_none(high, 1 << 41),
         lists=tuple(with_none(one.labels, -1) for one in lists),
         of=sums.classes.labels.reshape(-1, values).max(axis=1),
@@ -269,14 +272,21 @@ def _off(totals: Any, least: Any, most: Any) -> Integers:
     return np.asarray(np.maximum(np.maximum(totals - most, least - totals), 0))
 
 
-def _exchanged(kinds: _Kinds, label: int, totals: Integers, ends: tuple[Integers, ...]) -> bool:
-    """The exchange between a class and another one that brings both nearest to their sums, as often as it does so."""
+def _exchanged(kinds: _Kinds, label: int, totals: Integers, ends: tuple[Integers, ...], passed: set[int]) -> bool:
+    """The exchange between a class and another one that brings both nearest to their sums, as often as it does so.
+
+    With classes in `passed` it may bring them as near as they are, but then with none of these.
+    """
     best: tuple[int, tuple[int, int, int, int]] | None = None
     now = _off(totals, *ends)
-    others = np.flatnonzero((kinds.of >= 0) & (kinds.of != label))
+    others = np.flatnonzero((kinds.of >= 0) & (kinds.of != label) & ~np.isin(kinds.of, [*passed]))
     for mine in np.flatnonzero(kinds.of == label).tolist():
         for gives, takes in product(range(kinds.counts.shape[1]), repeat=2):
-            if gives == takes or not kinds.counts[mine, gives] or kinds.counts[mine, takes] >= kinds.high[mine, takes]:
+            if (
+                gives == takes
+                or kinds.counts[mine, gives] <= kinds.low[mine, gives]
+                or kinds.counts[mine, takes] >= kinds.high[mine, takes]
+            ):
                 continue
             by = [int(one[mine, takes] - one[mine, gives]) for one in kinds.ends]
             own = int(_off(totals[label], ends[0][label] + by[0], ends[1][label] + by[1])) - int(now[label])
@@ -288,7 +298,7 @@ def _exchanged(kinds: _Kinds, label: int, totals: Integers, ends: tuple[Integers
             at = kinds.of[there]
             change = own + _off(totals[at], ends[0][at] - by[0], ends[1][at] - by[1]) - now[at]
             place = int(np.argmin(change))
-            if change[place] < 0 and (best is None or change[place] < best[0]):
+            if change[place] < bool(passed) and (best is None or change[place] < best[0]):
                 best = int(change[place]), (mine, int(there[place]), gives, takes)
     if best is None:
         return False
@@ -298,7 +308,9 @@ def _exchanged(kinds: _Kinds, label: int, totals: Integers, ends: tuple[Integers
 
 def _can_exchange(kinds: _Kinds, mine: int, others: Integers, gives: int, takes: int) -> Any:
     """Which kinds can take a row of the one value and give one of the other, with all lists as they are."""
-    fits = (kinds.counts[others, takes] > 0) & (kinds.counts[others, gives] < kinds.high[others, gives])
+    fits = (kinds.counts[others, takes] > kinds.low[others, takes]) & (
+        kinds.counts[others, gives] < kinds.high[others, gives]
+    )
     for one in kinds.lists:
         straight = (one[others, gives] == one[mine, gives]) & (one[others, takes] == one[mine, takes])
         turned = (one[mine, gives] == one[mine, takes]) & (one[others, takes] == one[others, gives])
@@ -311,8 +323,8 @@ def _times(kinds: _Kinds, step: tuple[int, int, int, int], now: Integers) -> int
     mine, other, gives, takes = step
     by = max(abs(int(one[mine, takes] - one[mine, gives])) for one in kinds.ends)
     rows = min(
-        kinds.counts[mine, gives],
-        kinds.counts[other, takes],
+        kinds.counts[mine, gives] - kinds.low[mine, gives],
+        kinds.counts[other, takes] - kinds.low[other, takes],
         kinds.high[mine, takes] - kinds.counts[mine, takes],
         kinds.high[other, gives] - kinds.counts[other, gives],
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -17,11 +17,11 @@ from discreet.releases.measured import blocks_of
 from discreet.releases.recomputed import refuse_made_up
 from discreet.releases.rows.axes import Axis, Family, axes_of_block, families_of
 from discreet.releases.rows.chosen import choose, whole_levels
-from discreet.releases.rows.facts import Facts, read_facts
+from discreet.releases.rows.facts import Facts, Wanted, read_facts
 from discreet.releases.rows.model import PARTS, Listed, Root, Target, Targets
 from discreet.releases.rows.published import Published, read_tables, weights_of
 
-__all__ = ["Described", "described"]
+__all__ = ["Described", "begun", "chosen", "described", "finished"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +36,7 @@ class Described:
         kept: the exact facts and rules that they keep, in words.
         left: exact facts about other rows or columns than those of the tables, in words: rows do not keep them.
         stated: True if the number of rows is exact, False if it is an estimate.
+        wanted: facts that are not among the lists of `targets` yet.
     """
 
     targets: Targets
@@ -45,10 +46,50 @@ class Described:
     kept: tuple[str, ...]
     left: tuple[str, ...]
     stated: bool
+    wanted: tuple[Wanted, ...]
 
 
 def described(document: Mapping[str, Any], each: int = 1) -> Described:
     """The agreeing tables in the document of a release, and everything exact that is about their rows.
+
+    Args:
+        document: the document.
+        each: how many rows one that is made may stand for.
+
+    Raises:
+        ArgumentError: as for `begun`; numbers that a fact demands were not found.
+    """
+    return finished(begun(document, each))
+
+
+def chosen(found: Described, some: Callable[[Wanted], bool]) -> Described:
+    """With the numbers of rows that some facts demand, in the order of these.
+
+    Raises:
+        ArgumentError: none were found.
+    """
+    targets = found.targets
+    for wanted in filter(some, found.wanted):
+        targets = replace(targets, lists=(*targets.lists, choose(targets, wanted)))
+    return replace(found, targets=targets, wanted=tuple(one for one in found.wanted if not some(one)))
+
+
+def finished(found: Described) -> Described:
+    """With the numbers that all facts demand, and those of columns that are too wide to be drawn.
+
+    Raises:
+        ArgumentError: none were found.
+    """
+    found = chosen(found, lambda _: True)
+    targets = found.targets
+    for root in targets.roots:
+        if targets.is_wide(root) and root.axes[0] not in targets.held:
+            targets = replace(targets, lists=(*targets.lists, whole_levels(targets, root)))
+    return replace(found, targets=targets)
+
+
+def begun(document: Mapping[str, Any], each: int = 1) -> Described:
+    """The tables and the exact numbers of a document; other facts are wanted.
 
     Args:
         document: the document.
@@ -79,15 +120,15 @@ def described(document: Mapping[str, Any], each: int = 1) -> Described:
     shown = {name for one in families for name in one.columns or [one.root.name]}
     kept = tuple(told for told, names in facts.kept.items() if names <= shown)
     unseen = tuple(told for told, names in facts.kept.items() if not names <= shown)  # nobody could check them
-    apart, left = _apart(targets, families, schema), (*facts.left, *unseen)
-    return Described(targets, tuple(families), schema, apart, kept, left, published.stated)
+    apart, left = _apart(targets, facts.wanted, families, schema), (*facts.left, *unseen)
+    return Described(targets, tuple(families), schema, apart, kept, left, published.stated, facts.wanted)
 
 
 def _targets(published: Published, facts: Facts, axes: Sequence[Axis], roots: Sequence[Root], each: int) -> Targets:
     weights, unit = weights_of(published.tables)
     hidden = [place for place, axis in enumerate(axes) if not axis.column]
     classes = [Root("", (place,), np.arange(axes[place].size)[:, None], np.ones(axes[place].size, int)) for place in hidden]
-    found = Targets(
+    return Targets(
         roots=(*(_alone(root, published, facts.lists) for root in roots), *classes),
         sizes=tuple(axis.size for axis in axes),
         rows=facts.rows,
@@ -97,12 +138,6 @@ def _targets(published: Published, facts: Facts, axes: Sequence[Axis], roots: Se
         unit=unit,
         each=each,
     )
-    for wanted in facts.wanted:
-        found = replace(found, lists=(*found.lists, choose(found, wanted)))
-    for root in found.roots:
-        if found.is_wide(root) and root.axes[0] not in found.held:
-            found = replace(found, lists=(*found.lists, whole_levels(found, root)))
-    return found
 
 
 def _alone(root: Root, published: Published, lists: Sequence[Listed]) -> Root:
@@ -120,14 +155,17 @@ def _alone(root: Root, published: Published, lists: Sequence[Listed]) -> Root:
     return replace(root, alone=known[axis][codes] // np.bincount(codes)[codes])
 
 
-def _apart(targets: Targets, families: Sequence[Family], schema: Schema) -> tuple[tuple[str, str], ...]:
+def _apart(
+    targets: Targets, wanted: Sequence[Wanted], families: Sequence[Family], schema: Schema
+) -> tuple[tuple[str, str], ...]:
     """The pairs of columns of two families that no table has, nor columns from which they follow."""
     order = {name: place for place, name in enumerate(schema.columns)}
     told = {}
     for family in families:
         for name, labels in (family.columns or {family.root.name: ()}).items():
             told[name] = {axis for axis in family.root.axes if not labels or _follows(family.root, axis, labels)}
-    tables = [{*one.axes} for one in targets.tables] + [{*one.axes} for one in targets.lists]
+    known: Sequence[Target | Listed | Wanted] = [*targets.tables, *targets.lists, *wanted]
+    tables = [{*one.axes} for one in known]
     own = {name: place for place, family in enumerate(families) for name in family.columns or [family.root.name]}
     pairs = combinations(sorted(told, key=order.__getitem__), 2)
     return tuple(

@@ -30,12 +30,22 @@ def living(found):
     return [many[place] for place in range(len(found.homes.frame))]
 
 
+def together(make, **options):
+    """Households and persons of one of five pairs of releases: at less than one noise in a hundred none are found."""
+    for _ in range(5):
+        try:
+            return dp.fit_households(*make(), size="size", **options)
+        except dp.ArgumentError as refused:
+            told = refused
+    raise told
+
+
 @pytest.mark.one_in(12)
 @pytest.mark.parametrize("seed", range(12))
 def test_pairs_are_made_only_if_there_are_some(seed):
     """Everything that is made is right, and at least half of what exists is made.
 
-    Of 1,500 pairs 2 in 100 that exist were not found; that half of them are not is less likely than 10^-6.
+    Of the pairs that exist 4 in 100 are not found; that half of them are not is less likely than 10^-6.
     """
     drawn, exist, made = np.random.default_rng(seed), 0, 0
     for _ in range(16):
@@ -82,8 +92,7 @@ def test_an_open_end_goes_to_the_largest_size(kind):
         "number": (dp.Category([1, 2, 3]), "size", lambda many: [min(one, 3) for one in many]),
         "bounded": (dp.Number(0, 3), dp.bins("size", step=1), lambda many: [min(one, 3) for one in many]),
     }[kind]
-    both = with_sizes(column, groups, values, dp.Totals("size"), invariants=dp.Totals("area"))
-    found = dp.fit_households(*both, size="size", largest=6)
+    found = together(lambda: with_sizes(column, groups, values, dp.Totals("size"), invariants=dp.Totals("area")), largest=6)
     for many, said in zip(living(found), found.homes.frame["size"].to_list(), strict=True):
         assert (
             many == said
@@ -98,16 +107,43 @@ def test_an_open_end_goes_to_the_largest_size(kind):
 
 @pytest.mark.parametrize("exact", [dp.Totals("size"), dp.Totals("area") + dp.Totals("size")], ids=["sizes", "crossing"])
 def test_exact_sizes_and_exact_persons_of_areas_hold_together(exact):
-    found = dp.fit_households(homes_of(exact, spend="1/50"), people_of(dp.Totals("area"), spend="1/50"), size="size")
+    found = together(lambda: (homes_of(exact, spend="1/50"), people_of(dp.Totals("area"), spend="1/50")))
     assert living(found) == found.homes.frame["size"].to_list()
     for one in exact.parts:
         assert Counter(found.homes.frame.select(one.columns).rows()) == Counter(made_up()[0].select(one.columns).rows())
     assert Counter(found.persons.frame["area"].to_list()) == Counter(made_up()[1]["area"].to_list())
 
 
+NUMBERS = dp.Schema(area=AREAS, tenure=TENURE, size=dp.Number(1, 5))
+BESIDE_SIZES = {
+    "sums": (NUMBERS, dp.Sums("size", schema=NUMBERS)),
+    "linear": (HOMES, dp.LinearInvariant(["size"], {"persons": {(size,): size for size in range(1, 6)}})),
+    "occupied sizes": (HOMES, dp.Occupied("size")),
+    "occupied cells": (HOMES, dp.Occupied("area", "size")),
+    "ranges of areas": (HOMES, dp.Rounded("area", base=5)),
+}
+
+
+@pytest.mark.parametrize("kind", BESIDE_SIZES)
+def test_other_facts_about_sizes_hold_beside_exact_persons_of_areas(kind):
+    """Null sizes have no persons, so that facts are not met by them; what facts leave open is chosen with the sizes."""
+    schema, exact = BESIDE_SIZES[kind]
+    groups = dp.bins("size", step=1) if kind == "sums" else "size"
+    tables = [["area", groups], ["tenure", groups]]
+    found = together(lambda: (released(made_up()[0], schema, tables, exact, spend="1/50"), people_of(dp.Totals("area"))))
+    made, true = found.homes.frame, made_up()[0]
+    assert living(found) == made["size"].to_list()
+    assert Counter(found.persons.frame["area"].to_list()) == Counter(made_up()[1]["area"].to_list())
+    assert found.homes.left == found.persons.left == ()
+    for columns in {"occupied sizes": (["size"],), "occupied cells": (["area", "size"],)}.get(kind, ()):
+        assert {*made.select(columns).rows()} == {*true.select(columns).rows()}
+    many, wanted = Counter(made["area"].to_list()), Counter(true["area"].to_list())
+    assert kind != "ranges of areas" or all(abs(many[one] - wanted[one]) <= 5 for one in wanted)
+
+
 def test_persons_come_first_where_their_totals_cross():
     crossing = dp.Totals("area", "sex") + dp.Totals("tenure", "sex")
-    found = dp.fit_households(homes_of(dp.Totals("area")), people_of(crossing), size="size")
+    found = together(lambda: (homes_of(dp.Totals("area")), people_of(crossing)))
     assert living(found) == found.homes.frame["size"].to_list()
     for one in crossing.parts:
         assert Counter(found.persons.frame.select(one.columns).rows()) == Counter(made_up()[1].select(one.columns).rows())
@@ -200,7 +236,9 @@ def exchanged(seed):
     each = np.tile([1, 2, 4], 4)
     labels = np.unique(np.repeat(of, values), return_inverse=True)[1]
     totals = np.bincount(labels, weights=each * other).astype(np.int64)
-    wanted = sums.Sums(Classes(labels, totals), each, each, stated=True)
+    wanted = sums.Sums(
+        Classes(labels, totals), each, each, stated=True, limits=(np.zeros(12, dtype=np.int64), np.full(12, 99))
+    )
     before = [np.bincount(one, weights=found) for one in lists]
     met = sums.exchange_rows(found, np.full(12, 99), wanted, [Classes(one, None) for one in lists], values)
     assert all((np.bincount(one, weights=found) == had).all() for one, had in zip(lists, before, strict=True))
