@@ -64,11 +64,11 @@ def released(tmp_path: Path, keys: str) -> dp.Release:
         plan.source,
         schema=plan.schema,
         neighbours=plan.neighbours,
-        budget=plan.budget,
+        budget=dp.ZCDP(500),  # hardly any noise: what is asserted of the numbers holds by far
         ledger=plan.ledger,
         dataset=plan.dataset,
     ) as session:
-        return session.release(plan.orders[0].request, spend=5, name="r")
+        return session.release(plan.orders[0].request, spend=500, name="r")
 
 
 def test_each_statistic_of_a_document_says_which_table_it_covers(tmp_path: Path) -> None:

@@ -252,9 +252,9 @@ def test_labels_that_look_like_formulas_are_quoted_in_csv_files_only(few_sweeps,
 
 def test_one_column_in_bins_of_two_kinds_is_one_column(few_sweeps):
     tables = dp.tables(["a", HALVES], [dp.bins("v", [0, 3, 9]), "b"])
-    found = released(tables).rows()
+    found = released(tables, spend="1/4").rows()
     assert found.frame.columns == ["a", "b", "v"]
-    assert found.share > 0.5
+    assert found.share > 0.5  # of 21 cells 19 at least, in each of 60 releases
     assert found.apart == (("a", "b"),)
 
 
