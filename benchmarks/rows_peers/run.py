@@ -10,8 +10,8 @@ computing; it is ended after --minutes of the processor, or with --gigabytes of 
 it makes are kept under --kept. private-pgm is run from a checkout of github.com/ryan112358/mbi, and left out without it.
 
 A line is printed for each: variation over tables of two and of three columns and the score, as `rows.py` measures them; the
-number of rows; processor time, time by the clock and memory of the whole program. SmartNoise and OpenDP are of one age
-with mbi 1.1.0, whose rows are worse than its models (docs/accuracy.md); rows that it draws from the same model have a line.
+number of rows; processor time, time by the clock and memory of the whole program. SmartNoise and OpenDP need mbi 1.1.0,
+whose rows are worse than its models (docs/accuracy.md): a second line is of rows that it draws from the same model.
 """
 
 from __future__ import annotations
