@@ -33,6 +33,7 @@ from discreet.releases.rows.result import (
     Tell,
     check_simulated,
     document_again,
+    document_of,
     interval_of,
     refuse_noise,
     rows_of,
@@ -161,7 +162,7 @@ def fit_households(
             shared column is not a category with the same values in both; exact totals of persons for which no sizes of
             households were found.
     """
-    documents = homes.document, persons.document
+    documents = document_of(homes, "homes"), document_of(persons, "persons")
     if documents[0]["digest"] == documents[1]["digest"]:
         raise ArgumentError(
             "persons: is the release of the households; give the one of persons, from a table with their rows"

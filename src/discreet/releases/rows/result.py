@@ -35,6 +35,7 @@ __all__ = [
     "Tell",
     "check_simulated",
     "document_again",
+    "document_of",
     "fit_rows",
     "interval_of",
     "refuse_noise",
@@ -234,7 +235,7 @@ def fit_rows(
             10^6; exact facts that cross each other, of which no rows were found; with `strict`, tables in which noise
             dominates.
     """
-    document = release.document  # a copy each time
+    document = document_of(release, "release")
     many, alike = _whole(rows, "rows", _MOST_ROWS), _whole(each, "each", _MOST_EACH)
     found, tables = described(document, 1 if alike is None else alike), tuple(tables_in(document))
     if strict:
@@ -251,6 +252,18 @@ def refuse_noise(tables: Sequence[PublishedTable]) -> None:
         raise ArgumentError(
             f"strict=True: noise dominates in {_first(noisy)}; ask for larger groups or a larger spend, or leave strict out"
         )
+
+
+def document_of(release: object, argument: str) -> dict[str, Any]:
+    """The document of a release that was given as `argument`: a copy each time.
+
+    Raises:
+        ArgumentError: it is anything else.
+    """
+    found = getattr(release, "document", None)
+    if not isinstance(found, dict):
+        raise ArgumentError(f"{argument}={printed(release)}: must be a Release")
+    return found
 
 
 def _whole(given: object, name: str, most: int) -> int | None:
