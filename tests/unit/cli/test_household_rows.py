@@ -34,7 +34,10 @@ def test_both_files_and_pages_are_those_of_python(folders):
     assert pl.read_csv("p.csv").equals(found.persons.frame)
     assert told.splitlines()[:5] == ["h.parquet", "p.csv", "p.csv-metadata.json", "h.html", "p.html"]
     assert "150 households and" in told
-    assert "Größen der Haushalte" in Path("p.html").read_text(encoding="utf-8")
+    page = Path("p.html").read_text(encoding="utf-8")
+    assert "Größen der Haushalte" in page
+    assert "die Spalte household die Nummer eines Haushalts" in page
+    assert page.count(folders[0].digest) == page.count(folders[1].digest) == 1
     about = json.loads(pl.read_parquet_metadata("h.parquet")["discreet"])
     assert (about["digest"], about["together with"], about["size"]) == (folders[0].digest, folders[1].digest, "size")
     facts = json.loads(done(*asked, "--json"))

@@ -107,6 +107,11 @@ class Rows:
         """The tables in which noise dominates."""
         return tuple(one.named for one in self.compared if one.noisy)
 
+    @property
+    def together_with(self) -> str:
+        """The digest of the release from which the rows are made that these go together with; empty where there are none."""
+        return str(self._made.beside.get("together with", ""))
+
     def check(self) -> pl.DataFrame:
         """Each table with the share of its cells whose number of rows lies in their interval."""
         import polars as pl
