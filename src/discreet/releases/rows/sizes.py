@@ -119,6 +119,7 @@ def with_sizes(
     shape = tuple(len(one.labels) for one in axes)
     if prod(shape) > MOST_CELLS:
         raise ArgumentError(f"size='{size}': totals of persons and sizes have more than {MOST_CELLS:,} cells together")
+    _check_room(places.targets.rows, [one for one in ranges if one], demand)
     at, ends = _cells_of(axes, demand.told, size, dict(zip(labels, ranges, strict=True)))
     classes = Classes(np.where(at < 0, -1, demand.classes.labels[at]), demand.classes.totals)
     unknown = Void((values.axis,), np.array([one is None for one in ranges]), SIZES)
@@ -133,6 +134,17 @@ def with_sizes(
     targets = replace(targets, lists=(*targets.lists, listed))
     found = finished(replace(places, targets=targets, kept=(*places.kept, SIZES)))
     return found, Sizes(own, shape, ends, classes)
+
+
+def _check_room(homes: int, ranges: Sequence[tuple[int, int]], demand: Demand) -> None:
+    """Raises ArgumentError if so many households cannot have all persons, whatever their sizes."""
+    low, high = min((one[0] for one in ranges), default=0), max((one[1] for one in ranges), default=0)
+    persons = 0 if demand.classes.totals is None else int(demand.classes.totals.sum())
+    if demand.stated and not homes * low <= persons <= homes * high:
+        raise ArgumentError(
+            f"release: {homes:,} households of {low:,} to {high:,} persons are not those of {persons:,} persons; take two "
+            "releases of one population, and give largest= (--largest) where the greatest size has no end"
+        )
 
 
 def _limits(places: Described, axes: Axes, nobody: NDArray[np.bool_]) -> tuple[Integers, Integers]:
