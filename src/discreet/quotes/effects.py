@@ -16,7 +16,7 @@ from discreet.domain.groups import Group
 from discreet.domain.origins import covers
 from discreet.errors import PlanError
 from discreet.mechanisms import Sensitivity
-from discreet.mechanisms.effect_costs import Changes, Cost, cost_of
+from discreet.mechanisms.effect_costs import Changes, Cost, cost_of, listed_changes
 from discreet.mechanisms.effect_shares import Demand, Division, best_precisions, best_within
 from discreet.mechanisms.effects import Axes, Effects
 from discreet.privacy.measures import Target
@@ -95,7 +95,13 @@ class Together:
     def divide(
         self, weights: Mapping[Query, Fraction], sensitivities: Sequence[Sensitivity], recipes: Sequence[EffectsRecipe]
     ) -> dict[Query, Fraction]:
-        """The weights of the effects, divided anew: least is the sum of variances of all cells, or what errors demand."""
+        """The weights of the effects, divided anew: least is the sum of variances of all cells, or what errors demand.
+
+        Raises:
+            PlanError: no change of rows keeps the totals.
+        """
+        if listed_changes(self._effects, self._changes) == ():
+            raise PlanError(f"'{self.queries[0].words()}' is already exact: it follows from what is public; ask for more")
         every = sum((weights[query] for query in self.queries), Fraction(0))
         precisions = self._divide(self._values(weights, every), recipes).precisions
         each = zip(self.queries, sensitivities, precisions, strict=True)

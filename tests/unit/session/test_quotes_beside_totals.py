@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import polars as pl
 import pytest
+from tests.builders import session_over
 
 import discreet as dp
 from discreet.quotes.allocate import quote
@@ -165,3 +166,17 @@ def test_a_refused_request_leaves_nothing_in_the_ledger(tmp_path):
             with pytest.raises(dp.PlanError, match="already"):
                 request(counted(one, "state"), spend="0.1")
     assert not path.exists()
+
+
+@pytest.mark.parametrize("spend", [dp.PureDP(1), dp.ZCDP(1), dp.GDP(1), dp.ApproxDP(1, "1e-6")], ids=str)
+def test_tables_that_no_row_can_change_beside_two_lists_of_totals_are_public(spend):
+    """One person: her totals by a and by b say in which cell she is."""
+    schema = dp.Schema(a=dp.Category(["x", "y"]), b=dp.Category(["p", "q"]))
+    frame = pl.DataFrame({"a": ["x"], "b": ["p"]})
+    given = {"neighbours": dp.ReplaceOne(rows=1), "budget": spend, "invariants": dp.Totals("a") + dp.Totals("b")}
+    one = session_over(frame, schema, **given)
+    with pytest.raises(dp.PlanError, match="is already exact: it follows from what is public"):
+        one.release(one.table.agg(dp.tables(["a", "b"])), name="t")
+    one.publish_totals()
+    with pytest.raises(dp.PlanError, match="asks only for numbers that are public already"):
+        one.release(one.table.agg(dp.tables(["a", "b"])), name="t")
