@@ -66,7 +66,7 @@ def gaussian_tally(lattice: Lattice, sigma2: float, sample: np.ndarray) -> tuple
 )
 def test_the_lattice_gaussian_follows_its_law(name, sigma2, counts_fit) -> None:
     lattice = lattice_of(LATTICES[name])
-    sample = lattice_gaussian(lattice, sigma2, 6000, system_bits())
+    sample = lattice_gaussian(lattice, sigma2, 15_000, system_bits())
     assert counts_fit(*gaussian_tally(lattice, float(sigma2), sample))
     assert not counts_fit(*gaussian_tally(lattice, float(sigma2) * 1.2, sample))
 

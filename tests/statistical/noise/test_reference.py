@@ -26,7 +26,7 @@ CASES = [
 @pytest.mark.parametrize(("law", "draw", "parameter"), CASES)
 def test_the_reference_follows_its_law_and_not_its_neighbours(law, draw, parameter, fits) -> None:
     bits, exact = system_bits(), Fraction(parameter)
-    sample = np.array([draw(exact, bits) for _ in range(2500)])
+    sample = np.array([draw(exact, bits) for _ in range(6000)])
     assert fits(sample, law(exact))
     assert not fits(sample, law(exact * Fraction(7, 4)))  # scale × 1.75, or × 1.32 for a variance
     assert not fits(sample + 1, law(exact)) or exact > 100  # one cell off, where a cell is wide enough to show
