@@ -318,7 +318,7 @@ def test_sums_of_one_sign_have_their_law() -> None:
     points = np.array(list(product(near, near)))
     weights = np.exp(-2 * of_one_sign(points) / 6)
     noise = OneSignLaplace(Blocks(7, np.array([5, 2, 0, 4]), np.array([2, 2]), None), Fraction(6))
-    drawn = np.array([noise.sample(system_bits()) for _ in range(DRAWS)])
+    drawn = np.array([noise.sample(system_bits()) for _ in range(3 * DRAWS)])
     assert not drawn[:, [1, 3, 6]].any()
     assert noise.held is not None
     assert noise.held.tolist() == [0, 2, 4, 5]
