@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.cli.output import Answer, Spinner
 from discreet.errors import ArgumentError
-from discreet.exact.given_paths import quote_path, require_path, stands
+from discreet.exact.given_paths import quote_path, require_path, same_place, stands
 
 if TYPE_CHECKING:
     from discreet.releases.document import Release
@@ -45,17 +46,18 @@ class Wished:
         Raises:
             ArgumentError: rows with another suffix than .parquet and .csv; one file twice.
         """
-        from discreet.releases.rows.files import check_suffix
+        from discreet.releases.rows.files import check_suffix, files_of
 
         given = [self.out, self.report, self.persons_out, self.persons_report]
         named = zip(["--out", "--report", "--persons-out", "--persons-report"], given, strict=True)
         found = {name: require_path(path, name) for name, path in named if path is not None and name in options}
-        for name in {"--out", "--persons-out"} & {*found}:
+        rows = [name for name in ("--out", "--persons-out") if name in found]
+        for name in rows:
             check_suffix(found[name])
-        for name, path in found.items():
-            other = next((one for one in found if one != name and found[one].absolute() == path.absolute()), None)
-            if other is not None:
-                raise ArgumentError(f"{other}={quote_path(path)}: is the file of {name} too; give another one")
+        written = [(name, file) for name, path in found.items() for file in (files_of(path) if name in rows else [path])]
+        for (name, file), (other, again) in combinations(written, 2):
+            if same_place(file, again):
+                raise ArgumentError(f"{other}={quote_path(again)}: is the file of {name} too; give another one")
         return found
 
 
@@ -111,11 +113,12 @@ def rows_of_households(
 
 
 def facts_of(found: Rows) -> dict[str, Any]:
-    """Rows for programs: how many they are, of which release, and the share of the cells of each table that fit."""
+    """Rows for programs: how many they are, of which release, which cells of each table fit, and the exact facts."""
     tables = [
         {"table": list(one.columns), "cells": one.cells, "within": one.within, "noisy": one.noisy} for one in found.compared
     ]
-    return {"rows": found.made, "digest": found.digest, "tables": tables}
+    facts = {"kept": [*found.kept], "left": [*found.left]}
+    return {"rows": found.made, "digest": found.digest, "tables": tables, **facts}
 
 
 def _answer(found: Households, files: Sequence[Path]) -> Answer:

@@ -13,7 +13,7 @@ from pathlib import Path
 from discreet.errors import ArgumentError, printed, without_secrets
 from discreet.exact.files import try_writing
 
-__all__ = ["content_of", "quote_path", "reason", "require_path", "require_writable", "stands"]
+__all__ = ["content_of", "quote_path", "reason", "require_path", "require_writable", "same_place", "stands"]
 
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 
@@ -51,6 +51,11 @@ def stands(path: Path, argument: str) -> bool:
     except (OSError, ValueError) as wrong:
         raise ArgumentError(f"{argument}={quote_path(path)}: cannot be used ({reason(wrong)}); check the path") from None
     return True
+
+
+def same_place(one: Path, other: Path) -> bool:
+    """True if both paths name one place in one folder: what is moved to the second replaces what was moved to the first."""
+    return one.parent.resolve() / one.name == other.parent.resolve() / other.name
 
 
 def content_of(path: Path, most: int = -1) -> bytes:

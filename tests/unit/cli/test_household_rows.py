@@ -19,7 +19,8 @@ from discreet.releases.rows import fit
 def folders(tmp_path, monkeypatch):
     """Where both releases are; rows are fitted in two sweeps."""
     monkeypatch.setattr(fit, "_STAGES", ((Fraction(1, 2), 20, 1), (Fraction(40), 20, 1)))
-    monkeypatch.chdir(tmp_path)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
     both = homes_of(), people_of(dp.Totals("area", "sex"))
     for name, release in zip(("homes", "persons"), both, strict=True):
         release.save(name)
@@ -43,6 +44,8 @@ def test_both_files_and_pages_are_those_of_python(folders):
     facts = json.loads(done(*asked, "--json"))
     assert (facts["homes"]["rows"], facts["persons"]["rows"]) == (len(found.homes.frame), len(found.persons.frame))
     assert facts["persons"]["digest"] == folders[1].digest
+    assert facts["persons"]["kept"] == [*found.persons.kept] == ["totals of area, sex", "sizes of households"]
+    assert facts["persons"]["left"] == []
 
 
 BOTH = ("--persons", "persons", "--size", "size", "--out", "h.csv")
@@ -58,6 +61,10 @@ REFUSED = {
     "--persons-out='h.csv': is the file of --out too": (*BOTH, "--persons-out", "h.csv"),
     "--persons-report='h.html': is the file of --report too": (
         *BOTH, "--persons-out", "p.csv", "--report", "h.html", "--persons-report", "h.html",
+    ),
+    "--persons-out='../here/h.csv': is the file of --out too": (*BOTH, "--persons-out", "../here/h.csv"),
+    "--report='h.csv-metadata.json': is the file of --out too": (
+        *BOTH, "--persons-out", "p.csv", "--report", "h.csv-metadata.json",
     ),
     "rows 'p.txt': must end in .parquet or .csv": (*BOTH, "--persons-out", "p.txt"),
     "size='rooms': must be a column of the households": (
@@ -75,7 +82,7 @@ REFUSED = {
 def test_what_does_not_go_together_is_refused_before_a_file_is_written(folders, tmp_path):
     for message, options in REFUSED.items():
         assert message in refused(2, "rows", "homes", *options)
-    assert {one.name for one in tmp_path.iterdir()} == {"homes", "persons"}
+    assert {one.name for one in (tmp_path / "here").iterdir()} == {"homes", "persons"}
 
 
 def test_strict_looks_at_both_tables(folders):

@@ -181,8 +181,7 @@ def words_in(language: str, *, demanded: bool = False) -> Words:
     known = languages()
     found = language if language in known else language.partition("-")[0]
     if found not in known and demanded:
-        near = did_you_mean(language, known)
-        raise ArgumentError(f"language={printed(language)}: pages have no words in it{near}; known: {', '.join(known)}")
+        raise ArgumentError(f"language={printed(language)}: pages have no words in it{did_you_mean(language, known)}")
     return _read(found if found in known else MAIN)
 
 

@@ -260,8 +260,10 @@ def _ranges(reading: _Reading, part: Mapping[str, Any]) -> None:
     limits = [(cell, least, reading.rows if most is None else most) for *cell, _, least, most in part["cells"]]
     if part["only"] is None:
         axes = reading.whole(part)
-        low = reading.filled(part, axes, [(cell, least) for cell, least, _ in limits], 0)
-        high = reading.filled(part, axes, [(cell, most) for cell, _, most in limits], 0)
+        # a range from 0 on may be of a cell that the tables do not have, such as one of null where totals say that none is
+        there = [one for one in limits if one[1] or min(reading.levels(axes, one[0])) >= 0]
+        low = reading.filled(part, axes, [(cell, least) for cell, least, _ in there], 0)
+        high = reading.filled(part, axes, [(cell, most) for cell, _, most in there], 0)
     else:
         axes = reading.partition(part, part["only"])
         ends = [one or (0, 0) for one in reading.known(part, [(cell, (least, most)) for cell, least, most in limits])]

@@ -17,7 +17,7 @@ from discreet.releases.labelled import title_of
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["check_suffix", "write_rows"]
+__all__ = ["check_suffix", "files_of", "write_rows"]
 
 _SUFFIXES = (".parquet", ".csv")
 _KEY = "discreet"
@@ -30,6 +30,11 @@ def check_suffix(path: Path) -> None:
     """Raises ArgumentError for another suffix than .parquet and .csv."""
     if path.suffix not in _SUFFIXES:
         raise ArgumentError(f"rows '{path}': must end in .parquet or .csv")
+
+
+def files_of(place: Path) -> tuple[Path, ...]:
+    """The files that rows at this path are written into: of a CSV file also the one that describes it."""
+    return (place, place.with_name(f"{place.name}-metadata.json")) if place.suffix == ".csv" else (place,)
 
 
 def write_rows(frame: pl.DataFrame, about: About, told: Mapping[str, Any], place: Path, formulas: str) -> tuple[Path, ...]:
@@ -51,14 +56,13 @@ def write_rows(frame: pl.DataFrame, about: About, told: Mapping[str, Any], place
         if place.suffix == ".parquet":
             metadata = {_KEY: _json({**told, "about": about.to_json()})}
             replace_file(place, lambda draft: frame.write_parquet(draft, metadata=metadata))
-            return (place,)
-        beside = place.with_name(f"{place.name}-metadata.json")
+            return files_of(place)
         described = _json(_described(frame, about, told, place.name)).encode("utf-8")
         replace_file(place, lambda draft: for_csv(frame, formulas).write_csv(draft))
-        replace_file(beside, lambda draft: draft.write_bytes(described))
+        replace_file(files_of(place)[-1], lambda draft: draft.write_bytes(described))
     except OSError as wrong:
         raise ArgumentError(f"rows '{place}': cannot be written ({wrong.strerror})") from None
-    return (place, beside)
+    return files_of(place)
 
 
 def _json(value: object) -> str:

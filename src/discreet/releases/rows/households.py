@@ -18,6 +18,8 @@ import numpy as np
 
 from discreet.domain.columns import Category
 from discreet.errors import ArgumentError, printed
+from discreet.exact.figures import plural
+from discreet.exact.given_paths import same_place
 from discreet.releases.recomputed import Published
 from discreet.releases.rows.approximate import Approximate
 from discreet.releases.rows.chosen import classes_in
@@ -116,7 +118,7 @@ class Households:
             ArgumentError: as for `Rows.save`; one path for both.
         """
         places = Path(homes), Path(persons)
-        if places[0].absolute() == places[1].absolute():
+        if same_place(*places):
             raise ArgumentError(f"persons='{persons}': is the file of the households too; give another one")
         for one in places:
             check_suffix(one)
@@ -124,7 +126,8 @@ class Households:
 
     def __str__(self) -> str:
         agree = f", who agree with theirs in {', '.join(self.shared)}" if self.shared else ""
-        told = [f"{self.homes.made:,} households and {self.persons.made:,} persons{agree}"]
+        homes, persons = self.homes.made, self.persons.made
+        told = [f"{homes:,} {plural('household', homes)} and {persons:,} {plural('person', persons)}{agree}"]
         if self.persons.made != self.estimated:
             told.append(
                 f"persons are as many as there is room for in the households; their release estimates {self.estimated:,}"

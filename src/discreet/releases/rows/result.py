@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.domain.about import About
 from discreet.errors import ArgumentError, InternalError, printed
+from discreet.exact.figures import plural
 from discreet.releases.labelled import texts_of
 from discreet.releases.recomputed import Published
 from discreet.releases.rows.approximate import Approximate, about
@@ -189,7 +190,8 @@ class Rows:
         return write_rows(self.frame, self.about, told, Path(path), formulas)
 
     def __str__(self) -> str:
-        told = [f"{self.made:,} rows, fitted to {len(self.compared):,} tables; {self.share:.1%} of their cells fit"]
+        rows, tables = (f"{many:,} {plural(of, many)}" for of, many in (("row", self.made), ("table", len(self.compared))))
+        told = [f"{rows}, fitted to {tables}; {self.share:.1%} of their cells fit"]
         if len(self.frame) != self.made:
             told.append(f"{len(self.frame):,} rows stand for them: the last column says for how many each")
         if self.made != self.published:

@@ -169,6 +169,7 @@ KEPT = {
     "rounded": dp.Rounded("a", "b", base=5),
     "rounded areas that another column follows from": dp.Rounded("area", "coast", base=20),
     "rounded cells in which no area is": dp.Rounded("area", "coast", base=20, only=[("a1", "no"), ("b1", "yes")]),
+    "rounded cells that totals rule out": dp.Rounded("a", base=5) + dp.Totals("a"),
     "rounded beside impossible": dp.Rounded("a", "b", base=20, only=[("x", "p"), ("z", "q")]) + NO_ZQ,
     "at least": dp.AtLeast("area", rows=3),
     "sums": dp.LinearInvariant(["c"], {"score": {1: 1, 2: 2, 3: 4}}) + dp.Totals("b"),
