@@ -51,7 +51,7 @@ class Wished:
         given = [self.out, self.report, self.persons_out, self.persons_report]
         named = zip(["--out", "--report", "--persons-out", "--persons-report"], given, strict=True)
         found = {name: require_path(path, name) for name, path in named if path is not None and name in options}
-        rows = [name for name in ("--out", "--persons-out") if name in found]
+        rows = [name for name in found if name in {"--out", "--persons-out"}]
         for name in rows:
             check_suffix(found[name])
         written = [(name, file) for name, path in found.items() for file in (files_of(path) if name in rows else [path])]

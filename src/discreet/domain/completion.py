@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from discreet.domain.columns import Category, Date
 from discreet.domain.imputation import Uniform, Weights
-from discreet.domain.steps import Impute, TableFacts, impute_step
-from discreet.errors import ArgumentError, PlanError, SchemaError
+from discreet.domain.steps import CategoryFacts, Impute, NumberFacts, TableFacts, impute_step
+from discreet.errors import ArgumentError, PlanError, SchemaError, printed
 from discreet.exact.numbers import exact
 
 __all__ = ["complete_step"]
+
+_NEXT = "give another value, or change the clamp"
 
 
 def complete_step(facts: TableFacts, name: str, value: object) -> Impute:
@@ -25,9 +27,13 @@ def complete_step(facts: TableFacts, name: str, value: object) -> Impute:
         raise PlanError(f"{told}: the column is never null after the steps before; leave one of them out")
     try:
         if isinstance(column, Category):
-            return impute_step(facts, name, Weights({column.values[column.code(value, told)]: 1}))
+            code = column.code(value, told)
+            if isinstance(known, CategoryFacts) and code not in known.kept:
+                raise PlanError(f"{told}={printed(value)}: an earlier clamp has removed this category; {_NEXT}")
+            return impute_step(facts, name, Weights({column.values[code]: 1}))
         number = exact(value, told)  # type: ignore[arg-type]
-        column.code(number, told)
+        if isinstance(known, NumberFacts) and not known.low <= column.code(number, told) <= known.high:
+            raise PlanError(f"{told}={printed(value)}: is outside the bounds of an earlier clamp; {_NEXT}")
         return impute_step(facts, name, Uniform(number, number))
     except (ArgumentError, SchemaError) as wrong:
         raise PlanError(str(wrong)) from None

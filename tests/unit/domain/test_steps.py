@@ -198,5 +198,7 @@ def test_what_a_column_cannot_have_completes_nothing(values, told):
 def test_a_column_is_completed_once_and_within_its_clamp():
     with pytest.raises(PlanError, match="never null after the steps before"):
         TABLE.complete({"sex": "M"}).complete({"sex": "F"})
-    with pytest.raises(PlanError, match="an earlier clamp has removed"):
+    with pytest.raises(PlanError, match=r"^complete\('sex'\)='M': an earlier clamp has removed this category; give another"):
         TABLE.clamp({"sex": ["F"]}).complete({"sex": "M"})
+    with pytest.raises(PlanError, match=r"^complete\('age'\)=5: is outside the bounds of an earlier clamp; give another"):
+        TABLE.clamp({"age": (10, 20)}).complete({"age": 5})
