@@ -42,7 +42,11 @@ def frame_of_rows(
     for family in found.families:
         levels = start.rows[:, family.root.axes[0]]
         for name, labels in family.columns.items():
-            columns[name] = pl.Series(name, labels, dtype=_type(labels), strict=True).gather(levels)
+            column = found.schema[name]
+            known_values = (
+                column.values if isinstance(column, Category) else ()
+            )  # where all labels are null, these say the type
+            columns[name] = pl.Series(name, labels, dtype=_type([*labels, *known_values]), strict=True).gather(levels)
         if family.ranges:
             name, column = family.root.name, found.schema[family.root.name]
             if isinstance(column, Category):

@@ -122,6 +122,7 @@ def with_sizes(
     _check_room(places.targets.rows, [one for one in ranges if one], demand)
     at, ends = _cells_of(axes, demand.told, size, dict(zip(labels, ranges, strict=True)))
     classes = Classes(np.where(at < 0, -1, demand.classes.labels[at]), demand.classes.totals)
+    _check_known(places, values.axis, [one is None for one in ranges], size)
     unknown = Void((values.axis,), np.array([one is None for one in ranges]), SIZES)
     targets = replace(places.targets, voids=(*places.targets.voids, unknown))
     sized = {*targets.root_of(values.axis).axes}
@@ -145,6 +146,16 @@ def _check_room(homes: int, ranges: Sequence[tuple[int, int]], demand: Demand) -
             f"release: {homes:,} households of {low:,} to {high:,} persons are not those of {persons:,} persons; take two "
             "releases of one population, and give largest= (--largest) where the greatest size has no end"
         )
+
+
+def _check_known(places: Described, axis: int, unknown: Sequence[bool], size: str) -> None:
+    """Raises ArgumentError if a list has households whose size is null."""
+    for one in places.targets.lists:
+        if axis in one.axes and np.compress(unknown, one.counts, axis=one.axes.index(axis)).any():
+            raise ArgumentError(
+                f"size='{size}': {one.named} have households of which no size is known, and each needs one; ask for tables "
+                f"after complete({{'{size}': …}}), or publish these totals less"
+            )
 
 
 def _limits(places: Described, axes: Axes, nobody: NDArray[np.bool_]) -> tuple[Integers, Integers]:

@@ -190,6 +190,13 @@ def test_facts_hold_to_the_last_row(kind):
     assert with_derived(found.frame.select("area")).equals(found.frame.select("area", *LEVELS))
 
 
+def test_a_column_has_its_type_where_all_rows_are_null():
+    frame = FRAME.with_columns(a=pl.lit(None, pl.String), c=pl.lit(None, pl.Int64))
+    found = released(dp.Totals("a") + dp.Totals("c"), dp.tables(["a", "b"], ["c", "b"]), frame).rows().frame
+    assert found.select("a", "c").equals(frame.select("a", "c"))
+    assert found.select("a", "c").dtypes == [pl.String, pl.Int64]
+
+
 @pytest.mark.parametrize("only", [None, ["yes"]], ids=["all", "some"])
 def test_a_fact_is_kept_only_where_the_file_has_its_columns(only):
     """The rest of some values has several labels, and tables of states do not tell them apart: rows have no such column."""

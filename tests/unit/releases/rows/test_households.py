@@ -120,6 +120,15 @@ def test_totals_that_no_sizes_have_are_refused_by_name():
         dp.fit_households(homes_of(dp.Totals("area")), released(few, PEOPLE, OF_PEOPLE, dp.Totals("area")), size="size")
 
 
+def test_exact_households_without_a_size_are_refused_with_the_next_step():
+    homes = made_up()[0].with_columns(size=pl.when(pl.col("area") == "a1").then(None).otherwise("size"))
+    of_homes = released(homes, HOMES, [["area", "size"]], dp.Totals("size"))
+    with pytest.raises(
+        dp.ArgumentError, match=r"size='size': totals of size have households of which no size is known, .*com"
+    ):
+        dp.fit_households(of_homes, people_of(public=False), size="size")
+
+
 MUTANTS = {
     "persons of any kind": (households, "_with_rooms", "lists=(*targets.lists, listed)", "lists=targets.lists"),
     "places in any order": (households, "_placed", "of_persons[order]", "of_persons[order] * 0"),
