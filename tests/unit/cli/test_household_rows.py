@@ -39,6 +39,8 @@ def test_both_files_and_pages_are_those_of_python(folders):
     assert "Größen der Haushalte" in page
     assert "die Spalte household die Nummer eines Haushalts" in page
     assert page.count(folders[0].digest) == page.count(folders[1].digest) == 1
+    assert "die mit 3 veröffentlichten Tabellen übereinstimmen" in page
+    assert "wie seine Größe sagt, oder mehr, wo diese die größte und nach oben offen ist" in page
     about = json.loads(pl.read_parquet_metadata("h.parquet")["discreet"])
     assert (about["digest"], about["together with"], about["size"]) == (folders[0].digest, folders[1].digest, "size")
     facts = json.loads(done(*asked, "--json"))

@@ -43,10 +43,8 @@ def frame_of_rows(
         levels = start.rows[:, family.root.axes[0]]
         for name, labels in family.columns.items():
             column = found.schema[name]
-            known_values = (
-                column.values if isinstance(column, Category) else ()
-            )  # where all labels are null, these say the type
-            columns[name] = pl.Series(name, labels, dtype=_type([*labels, *known_values]), strict=True).gather(levels)
+            values = column.values if isinstance(column, Category) else ()  # they say the type where all labels are null
+            columns[name] = pl.Series(name, labels, dtype=_type([*labels, *values]), strict=True).gather(levels)
         if family.ranges:
             name, column = family.root.name, found.schema[family.root.name]
             if isinstance(column, Category):
