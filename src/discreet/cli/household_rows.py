@@ -54,11 +54,18 @@ class Wished:
         rows = [name for name in found if name in {"--out", "--persons-out"}]
         for name in rows:
             check_suffix(found[name])
-        written = [(name, file) for name, path in found.items() for file in (files_of(path) if name in rows else [path])]
+        written = [
+            (name, file) for name, path in found.items() for file in (files_of(path) if name in rows else [_page_at(path)])
+        ]
         for (name, file), (other, again) in combinations(written, 2):
             if same_place(file, again):
                 raise ArgumentError(f"{other}={quote_path(again)}: is the file of {name} too; give another one")
         return found
+
+
+def _page_at(path: Path) -> Path:
+    """Where a page about rows is: in a folder it is called rows.html."""
+    return path / "rows.html" if path.is_dir() else path
 
 
 def release_in(folder: Path) -> Release:

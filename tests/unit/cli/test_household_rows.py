@@ -68,6 +68,9 @@ REFUSED = {
     "--report='h.csv-metadata.json': is the file of --out too": (
         *BOTH, "--persons-out", "p.csv", "--report", "h.csv-metadata.json",
     ),
+    "--persons-report='rows.html': is the file of --report too": (
+        *BOTH, "--persons-out", "p.csv", "--report", ".", "--persons-report", "rows.html",
+    ),
     "rows 'p.txt': must end in .parquet or .csv": (*BOTH, "--persons-out", "p.txt"),
     "size='rooms': must be a column of the households": (
         "--persons", "persons", "--size", "rooms", "--out", "h.csv", "--persons-out", "p.csv",
