@@ -192,13 +192,13 @@ def test_null_groups_that_a_condition_hides_with_their_rows_are_noticed(monkeypa
 
 def test_columns_of_one_family_that_would_contradict_each_other_are_refused():
     table = dp.Table(DERIVED, dp.AddRemove())
-    with pytest.raises(dp.PlanError, match="impute of 'state': the request uses 'area' too"):
+    with pytest.raises(dp.PlanError, match="clamp, impute or complete of 'state': the request also uses 'area'"):
         table.impute({"state": dp.Weights({"north": 1})}).group_by("state", "area").agg(dp.count())
-    with pytest.raises(dp.PlanError, match="clamp or impute of 'area': the request uses 'state' too"):
+    with pytest.raises(dp.PlanError, match="clamp, impute or complete of 'area': the request also uses 'state'"):
         table.clamp({"area": ["n1"]}).where({"state": ["north"]}).group_by("area").agg(dp.count())
-    with pytest.raises(dp.PlanError, match="clamp or impute of 'area': the request uses 'state' too"):
+    with pytest.raises(dp.PlanError, match="clamp, impute or complete of 'area': the request also uses 'state'"):
         table.clamp({"area": ["n1"]}).group_by("state").agg(dp.count())  # the clamp would do nothing at all
-    with pytest.raises(dp.PlanError, match="clamp or impute of 'area': the request uses 'state' too"):
+    with pytest.raises(dp.PlanError, match="clamp, impute or complete of 'area': the request also uses 'state'"):
         table.clamp({"state": ["north"], "area": ["n1"]}).group_by("state").agg(dp.count())
     assert table.clamp({"state": ["north"]}).group_by("state").agg(dp.count()).layout.cells == 2
     with pytest.raises(dp.PlanError, match="groups 'state', 'area': all come from 'area'"):

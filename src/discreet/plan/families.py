@@ -37,8 +37,8 @@ def check_families(request: Request) -> None:
             if not others:
                 continue
             raise PlanError(
-                f"clamp or impute of '{column}': the request uses {others} too, which come from the same column '{root}' "
-                "and would stay as they are; use one of them, or leave the step out"
+                f"clamp, impute or complete of '{column}': the request also uses {others}, made from the same column "
+                f"'{root}', which the step would not change; use one of them, or leave the step out"
             )
 
 

@@ -423,7 +423,7 @@ REFUSED = {
     ),
     "a resize": (
         lambda table: table.impute(LAWS).resize(100).agg(dp.agreeing_areas("area.tract", by=BY)),
-        "clamp or impute of 'area'|samples and resizes are not",
+        "clamp, impute or complete of 'area'|samples and resizes are not",
     ),
     "a sample": (lambda table: asked(table.sample(rate="1/2")), "samples and resizes are not"),
 }

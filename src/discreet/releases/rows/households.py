@@ -147,8 +147,10 @@ def fit_households(
     """Rows of two releases that go together: of households, and of the persons who live in them.
 
     A function of both documents, the same on every machine, and nothing is charged. Each household has as many persons as
-    its row says, and there are as many persons as their release says. Columns of one name are shared: a person has those of
-    the household. Everything exact that the rows of either release keep is kept. Who lives with whom is chance otherwise.
+    its row says, or more where that is an open greatest size, and there are as many persons as their release says, unless
+    that is an estimate for which exact facts about households have no room. Columns of one name are shared: a person has
+    those of the household. Everything exact that the rows of either release keep is kept. Who lives with whom is chance
+    otherwise.
 
     Args:
         homes: a release with tables that agree, of a table with one row for each household.
