@@ -168,7 +168,7 @@ def given(**shares):
         (lambda: table().agg(dp.agreeing_areas("area", by=[["coast"]])), "all come from 'area'"),
         (lambda: table().agg(dp.agreeing_areas("age")), "grouped by"),
         (lambda: table().where({"coast": ["north"]}).agg(dp.agreeing_areas("area")), "leaves areas in which no row can be"),
-        (lambda: table().clamp({"area.state": ["10"]}).agg(dp.agreeing_areas("area")), "clamp or impute"),
+        (lambda: table().clamp({"area.state": ["10"]}).agg(dp.agreeing_areas("area")), "clamp, impute or complete"),
         (lambda: table().group_by("sex").agg(dp.agreeing_areas("area")), "without group_by"),
         (lambda: released(spend=dp.PureDP(1)), "needs Gaussian noise"),
     ],
