@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import discreet as dp
-from discreet.mechanisms.effect_shares import Division
+from discreet.mechanisms.effect_search import Division
 from discreet.quotes import effects
 from discreet.quotes.allocate import quote
 

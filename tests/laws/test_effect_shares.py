@@ -14,8 +14,8 @@ import discreet as dp
 from discreet.cube.queries import EffectCounts
 from discreet.mechanisms import effect_search, effect_shares
 from discreet.mechanisms.effect_costs import Changes, cost_of
-from discreet.mechanisms.effect_search import ListedCosts
-from discreet.mechanisms.effect_shares import Demand, best_precisions, best_within
+from discreet.mechanisms.effect_search import Demand, ListedCosts
+from discreet.mechanisms.effect_shares import best_precisions, best_within
 from discreet.mechanisms.effects import Effects, effects_of
 from discreet.plan.plan import plan_json
 from discreet.quotes.allocate import quote
@@ -138,7 +138,7 @@ def test_multipliers_of_changes_that_are_not_the_best_leave_a_gap(mutant, monkey
 def test_tables_of_one_effect_each_have_the_known_optimum():
     """Σ k_b t_b ≤ 1 and 1/t_b ≤ limit_b·x: x = Σ k_b/limit_b."""
     costs, limits = ListedCosts(np.array([[3.0, 2.0, 7.0]])), (4.0, 1.0, 2.0)
-    found = effect_shares.solve_demand(costs, Demand(tuple(((place, 1.0),) for place in range(3)), limits))
+    found = effect_search.solve_demand(costs, Demand(tuple(((place, 1.0),) for place in range(3)), limits))
     assert found.largest == pytest.approx(3 / 4 + 2 / 1 + 7 / 2, rel=1e-6)
 
 

@@ -16,7 +16,8 @@ import discreet as dp
 from discreet.cube.queries import EffectCounts
 from discreet.mechanisms import effect_costs, effect_shares, law_of_cell
 from discreet.mechanisms.effect_costs import Changes, cost_of
-from discreet.mechanisms.effect_shares import Demand, best_precisions
+from discreet.mechanisms.effect_search import Demand
+from discreet.mechanisms.effect_shares import best_precisions
 from discreet.mechanisms.effects import effects_of
 from discreet.noise.bits import system_bits
 from discreet.quotes import effects as room

@@ -28,7 +28,7 @@ _NEWTON_STEPS = 40
 _POWER = 2.0  # of a step: one is enough where each effect is in one table
 _INSIDE = 0.95  # of the way to the nearest multiplier that would be 0
 _TINY = 1e-300
-_STILL = 1e-13  # what a turn may gain by rounding alone
+_STILL = 1e-13  # what rounding alone may change in a bound
 
 Floats = NDArray[np.float64]
 
@@ -176,14 +176,14 @@ class _Search:
             wanted = self._wanted()
             bound = float(np.sqrt(wanted * moved).sum())
             over = self._over(np.sqrt(wanted / moved))
-            if bound < before * (1 - 1e-13):
+            if bound < before * (1 - _STILL):
                 power = max(1.0, 0.8 * power)
             before = bound
             self._price = self._price * (over / over.max()) ** power
             self._price /= self._price @ self._limits
 
     def _wanted(self) -> Floats:
-        """C."""
+        """The c of each effect."""
         prices = self._price[self._table] * self._value
         return np.maximum(np.bincount(self._effect, prices, self._rows.shape[1]), _TINY)
 

@@ -9,6 +9,7 @@ is the sum of variances. With multipliers λ of the tables and π of the changes
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -27,7 +28,7 @@ from discreet.mechanisms.effect_costs import (
 from discreet.mechanisms.effect_search import Costs, Demand, Division, ListedCosts, solve_demand
 from discreet.mechanisms.effects import Axes, Effects, leaving
 
-__all__ = ["Demand", "Division", "best_precisions", "best_within", "solve_demand"]
+__all__ = ["best_precisions", "best_within"]
 
 _BOUNDS = 25
 _WITHIN = 1e-4  # between the sum of precisions that meet a demand and its dual bound
@@ -44,10 +45,10 @@ def best_precisions(effects: Effects, demand: Demand, changes: Changes) -> Divis
     columns in which a replaced row may differ.
     """
     if changes.appears:
-        return solve_demand(ListedCosts(np.array([[float(effects.energy(part)) for part in effects.parts]])), demand)
+        return solve_demand(ListedCosts(_doubles(leaving(effects))), demand)
     listed = listed_changes(effects, changes)
     if listed is not None and len(listed) <= _MOST_ROWS:
-        return solve_demand(ListedCosts(np.array([[float(k) for k in one] for one in listed])), demand)
+        return solve_demand(ListedCosts(_doubles(listed)), demand)
     found = (solve_demand(_costs_of(effects, changes, kept), demand) for kept in changes.kept)
     return min(found, key=lambda one: one.largest)
 
@@ -95,10 +96,14 @@ def _sum_of(weights: Sequence[float], precisions: Sequence[float]) -> float:
 
 def _costs_of(effects: Effects, changes: Changes, kept: Axes) -> Costs:
     """Of rows that agree in the axes `kept`."""
-    leave = [[float(k) for k in one] for one in leaving(effects)] if changes.leaves else []
+    leave = leaving(effects) if changes.leaves else ()
     if has_exact_cost(effects, kept):
         return _Replaced(effects, kept, leave)
-    return ListedCosts(np.array([*leave, [float(k) for k in bounded_energies(effects, kept)]]))
+    return ListedCosts(_doubles([*leave, bounded_energies(effects, kept)]))
+
+
+def _doubles(energies: Sequence[Sequence[Fraction]]) -> Floats:
+    return np.array([[float(k) for k in one] for one in energies])
 
 
 class _Replaced:
@@ -107,10 +112,10 @@ class _Replaced:
     A change has the number of its set (`place_of`). The energies in `also` are known from the beginning.
     """
 
-    def __init__(self, effects: Effects, kept: Axes, also: Sequence[Sequence[float]]) -> None:
+    def __init__(self, effects: Effects, kept: Axes, also: Sequence[Sequence[Fraction]]) -> None:
         self._free = tuple(axis for axis in used_axes(effects) if axis not in kept)
-        self._effects, self._alone = effects, np.array([float(effects.energy(part)) for part in effects.parts])
-        self._also = np.array(also).reshape(len(also), len(effects.parts))
+        self._effects, self._alone = effects, _doubles(leaving(effects))[0]
+        self._also = _doubles(also).reshape(len(also), len(effects.parts))
         self._places = np.array([place_of(part, self._free) for part in effects.parts])
         self._factors = np.ones((len(effects.sizes), len(effects.parts)))
         for place, part in enumerate(effects.parts):

@@ -25,10 +25,7 @@ __all__ = ["category_values", "labels_of", "schema_of"]
 
 _STEPS = ("clamp", "impute", "complete")
 _COLUMNS: Mapping[str, Keys] = {
-    "category": (
-        (),
-        ("categories", "categories_file", "categories_type", "missing", "required", *_STEPS),
-    ),
+    "category": ((), ("categories", "categories_file", "categories_type", "missing", "required", *_STEPS)),
     "number": (("lower", "upper"), ("step", "missing", "required", *_STEPS)),
     "date": (("first", "last"), ("missing", "required", "clamp", "impute")),
     "derived": (("of",), ("file", "sha256", "map", "column", "key", "required", *_STEPS)),

@@ -50,7 +50,7 @@ from discreet.quotes.effects import charge_of, divide_effects, effects_among, is
 from discreet.quotes.keys import expected_plan, stages_of_plan
 from discreet.quotes.one_row import Apart, Norms, bound_with_totals, differing
 from discreet.quotes.persons import weighting_for
-from discreet.quotes.primitives import Asked, recipes_of, weights_of
+from discreet.quotes.primitives import Asked, already_exact, recipes_of, weights_of
 from discreet.quotes.quote import Alternative, Line, Measured, Quote, noises_behind
 from discreet.quotes.space import possible_places, space_of
 from discreet.quotes.statuses import factor_by_status
@@ -299,7 +299,7 @@ def _refuse_known(asked: Asked, query: Query, change: Change) -> None:
         PlanError: the answer is the same for all tables, or follows from the published totals.
     """
     if not _sensitivity(asked, query, change).l1 or _is_determined(asked, query):
-        raise PlanError(f"'{query.words()}' is already exact: it follows from what is public; ask for more")
+        raise already_exact(query)
 
 
 def _is_determined(asked: Asked, query: Query) -> bool:

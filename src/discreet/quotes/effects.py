@@ -17,12 +17,13 @@ from discreet.domain.origins import covers
 from discreet.errors import PlanError
 from discreet.mechanisms import Sensitivity
 from discreet.mechanisms.effect_costs import Changes, Cost, cost_of, listed_changes
-from discreet.mechanisms.effect_shares import Demand, Division, best_precisions, best_within
+from discreet.mechanisms.effect_search import Demand, Division
+from discreet.mechanisms.effect_shares import best_precisions, best_within
 from discreet.mechanisms.effects import Axes, Effects
 from discreet.privacy.measures import Target
 from discreet.quotes.one_row import row_of
 from discreet.quotes.persons import weighting_for
-from discreet.quotes.primitives import Asked
+from discreet.quotes.primitives import Asked, already_exact
 from discreet.quotes.quote import BOUND, EXACT, Measured
 from discreet.statistics.effect_tables import EffectsRecipe
 from discreet.statistics.recipe import Recipe
@@ -101,7 +102,7 @@ class Together:
             PlanError: no change of rows keeps the totals.
         """
         if listed_changes(self._effects, self._changes) == ():
-            raise PlanError(f"'{self.queries[0].words()}' is already exact: it follows from what is public; ask for more")
+            raise already_exact(self.queries[0])
         every = sum((weights[query] for query in self.queries), Fraction(0))
         precisions = self._divide(self._values(weights, every), recipes).precisions
         each = zip(self.queries, sensitivities, precisions, strict=True)

@@ -33,7 +33,7 @@ from discreet.statistics.public_totals import ListedTotals, PublicSum
 from discreet.statistics.recipe import Counted, Recipe
 from discreet.totals.statements import TotalsStatement
 
-__all__ = ["Asked", "recipes_of", "weights_of"]
+__all__ = ["Asked", "already_exact", "recipes_of", "weights_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,6 +96,11 @@ class Asked:
     def public_sums(self, query: TableCounts) -> list[PublicSum]:
         """The sums of cells of a table that are public, but for those that lists of all groups say."""
         return [] if self.space is None else sums_of_table(self.plan, self.space, query)
+
+
+def already_exact(query: Query) -> PlanError:
+    """The error that the answer of a query is public."""
+    return PlanError(f"'{query.words()}' is already exact: it follows from what is public; ask for more")
 
 
 def recipes_of(asked: Asked, weighting: Weighting) -> tuple[Recipe, ...]:
