@@ -26,10 +26,11 @@ class Followed:
     @contextmanager
     def viewing(self) -> Iterator[Transaction | None]:
         """The ledger as it is on disk, nothing checked; None while there is no file."""
+        seen = self._seen[0]  # before the look at the file: another thread may create it, and write, in between
         if self._store.exists():
             with self._store.reading() as transaction:
                 yield transaction
-        elif self._seen[0]:
+        elif seen:
             raise self._store.error("has disappeared since it was opened; restore it")
         else:
             yield None

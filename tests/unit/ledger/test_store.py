@@ -215,6 +215,26 @@ def test_threads_share_one_object(ledger: Ledger) -> None:
     assert (found.intact, found.entries, dict(found.spent)) == (True, 41, {"wages": (1,)})
 
 
+def test_a_thread_that_looks_while_another_creates_the_file_finds_nothing_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Ledger.open(tmp_path / "budget.db") as ledger:
+        real = ledger._store.exists
+
+        def overtaken() -> bool:
+            there = real()
+            monkeypatch.undo()  # once
+            ledger.reserve(identity(1), [asks("other", "0.1")])  # as another thread does, right after the look
+            return there
+
+        monkeypatch.setattr(ledger._store, "exists", overtaken)
+        assert ledger.stored(identity(1), "mine") is None
+        assert ledger.spent("wages") == amounts("0.1")
+        (tmp_path / "budget.db").unlink()
+        with pytest.raises(LedgerError, match="disappeared"):
+            ledger.stored(identity(1), "mine")
+
+
 def test_the_example_of_the_documentation_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = Path(__file__).parents[3] / "docs" / "ledger.md"
     example = page.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
