@@ -32,7 +32,11 @@ def seal(body: Mapping[str, object]) -> str:
 
 
 def seal_bytes(body: Mapping[str, object]) -> bytes:
-    """The same as bytes. All of it is in memory twice at most: in pieces, and put together."""
+    """The same as bytes. All of it is in memory twice at most: in pieces, and put together.
+
+    A member that is an iterator is a list there. Its elements are taken and written one by one, so that they need not be in
+    memory together.
+    """
     members = _members(body)
     members["digest"] = [_bytes(_sha256(_pieces(members)))]
     return b"".join(_pieces(members))
@@ -51,11 +55,13 @@ def has_text_keys(value: object) -> bool:
 
 
 def _members(body: Mapping[str, object]) -> dict[str, list[bytes]]:
-    """The canonical text of each member in pieces: of a list one for each element."""
-    return {key: [*_list_pieces(value)] if isinstance(value, list) else [_bytes(value)] for key, value in body.items()}
+    """The canonical text of each member in pieces: of a list one for each element, which an iterator may give one by one."""
+    return {
+        key: [*_list_pieces(value)] if isinstance(value, list | Iterator) else [_bytes(value)] for key, value in body.items()
+    }
 
 
-def _list_pieces(values: list[object]) -> Iterator[bytes]:
+def _list_pieces(values: Iterable[object]) -> Iterator[bytes]:
     yield b"["
     for place, value in enumerate(values):
         if place:

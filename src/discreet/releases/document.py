@@ -6,7 +6,7 @@ and the files are views of that document. The table of a *large* release is in s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from discreet._version import __version__
 from discreet.domain.about import About
 from discreet.domain.words import one_line, release_card
 from discreet.errors import ArgumentError, printed
-from discreet.exact.canonical import digest_of_members, has_text_keys, seal_bytes
+from discreet.exact.canonical import digest_of_members, seal_bytes
 from discreet.exact.files import make_folder, replace_file
 from discreet.exact.given_paths import content_of, quote_path, reason, require_path
 from discreet.releases.described import files_in, frames_in_files, parts_in, refuse_made_up
@@ -24,7 +24,7 @@ from discreet.releases.files import TABLE, TableFile, collect_rows, copy_table, 
 from discreet.releases.frames import all_frames, check_formulas, for_csv, frame_of, name_files
 from discreet.releases.guarantee import Guarantee, guarantee_of_json
 from discreet.releases.labelled import abouts_in, apply_labels, list_known, texts_of
-from discreet.releases.payload import parse_document, written
+from discreet.releases.payload import parse_document, require_text_names, written
 from discreet.releases.quality import quality_frame
 from discreet.releases.worded import in_words
 
@@ -366,16 +366,19 @@ class RowEstimate:
 
 
 def make_release(content: Mapping[str, Any]) -> Release:
-    """The release of a complete public document without format, version and digest, which are added."""
+    """The release of a complete public document without format, version and digest, which are added.
+
+    A member may be an iterator of what its list is to hold.
+    """
     body = {
         "format": 3 if "files" in content else 2 if "table" in content else 1,
         "library": f"discreet {__version__}",
         **content,
     }
     _check_parts(body)
-    if not has_text_keys(body):
-        raise ArgumentError("release: holds an object with a name that is not a text")
-    return _sealed(written(seal_bytes, body))
+    require_text_names(body)
+    given = {name: map(require_text_names, one) for name, one in body.items() if isinstance(one, Iterator)}
+    return _sealed(written(seal_bytes, {**body, **given}))
 
 
 def _sealed(payload: bytes) -> Release:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from discreet.errors import ArgumentError
+from discreet.exact.canonical import has_text_keys
 
-__all__ = ["parse_document", "written"]
+__all__ = ["parse_document", "require_text_names", "written"]
 
 Written = TypeVar("Written", str, bytes)
 
@@ -28,6 +29,17 @@ def parse_document(payload: bytes) -> dict[str, Any]:
     return document
 
 
+def require_text_names(value: object) -> object:
+    """The same value: all names in its objects are texts.
+
+    Raises:
+        ArgumentError: one is not.
+    """
+    if not has_text_keys(value):
+        raise ArgumentError("release: holds an object with a name that is not a text")
+    return value
+
+
 def written(write: Callable[[Mapping[str, Any]], Written], body: Mapping[str, Any]) -> Written:
     """What `write` makes of a document.
 
@@ -36,6 +48,8 @@ def written(write: Callable[[Mapping[str, Any]], Written], body: Mapping[str, An
     """
     try:
         return write(body)
+    except ArgumentError:  # of a part that is made when it is written
+        raise
     except ValueError:
         raise ArgumentError("release: holds a number that is not finite") from None
     except RecursionError:

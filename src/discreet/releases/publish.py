@@ -208,10 +208,10 @@ def _chunks(quote: Quote, noisy: Noisy, rows: int | None) -> Iterator[_Chunk]:
 
 
 def _in_document(quote: Quote, noisy: Noisy) -> dict[str, Any]:
-    """The whole table and the further frames, with the public sums of both."""
+    """The whole table and the further frames, each made when it is written, with the public sums of both."""
     (table,) = _chunks(quote, noisy, None)
     groupings = [groups for line in quote.lines for groups in groupings_of(line.statistic)]
-    further = [frame_json(quote, frame, groups) for frame, groups in zip(frames(quote, noisy), groupings, strict=True)]
+    further = (frame_json(quote, frame, groups) for frame, groups in zip(frames(quote, noisy), groupings, strict=True))
     known = list_sums(sums_of_counts(quote.plan, quote.beside), table.labels, quote.plan)
     columns = columns_json(table.labels, table.rows, table.numbers)
     return {**known, "columns": columns, "frames": further, **measured_json(quote, noisy)}

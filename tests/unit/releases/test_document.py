@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import IntEnum
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -38,6 +40,37 @@ def test_a_release_has_the_bytes_of_its_canonical_document() -> None:
     content = {"name": "r", "dataset": "d", "guarantee": {"epsilon": 0.1}, "columns": [column_json("n", [1, None])]}
     body = {"format": 1, "library": f"discreet {__version__}", **content}
     assert make_release(content).payload == canonical({**body, "digest": digest(body)}).encode("ascii")
+
+
+class Part(dict[str, int]):
+    """A part of a document that can be watched."""
+
+
+def test_the_parts_of_an_iterator_are_written_one_by_one_and_never_held_together() -> None:
+    content: dict[str, Any] = {"name": "r", "dataset": "d", "guarantee": {}, "columns": []}
+    made: list[ref[Part]] = []
+
+    def parts() -> Iterator[Part]:
+        for number in range(5):
+            assert sum(one() is not None for one in made) <= 1  # the last one may still be a variable of who writes it
+            part = Part(n=number)
+            made.append(ref(part))
+            yield part
+            del part
+
+    whole = make_release({**content, "frames": [{"n": number} for number in range(5)]})
+    assert make_release({**content, "frames": parts()}).payload == whole.payload
+
+
+def _of_two_kinds() -> Iterator[object]:
+    yield column_json("mixed", [1, "one"])
+
+
+def test_what_is_wrong_with_a_part_is_said_when_it_is_written() -> None:
+    content = {"name": "r", "dataset": "d", "guarantee": {}, "columns": []}
+    for wrong, said in ((_of_two_kinds(), "column 'mixed': has values of several"), (iter([{1: 2}]), "a name that is not")):
+        with pytest.raises(ArgumentError, match=said):
+            make_release({**content, "frames": wrong})
 
 
 @pytest.mark.parametrize("wrong", [{"x": float("nan")}, {"x": {9: 1, 10: 2}}])
