@@ -11,9 +11,10 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.builders import drawn
@@ -275,6 +276,35 @@ def test_the_name_that_an_older_discreet_left_is_removed(tmp_path: Path) -> None
     os.link(path, tmp_path / ".a.db.0123456789abcdef.new")
     assert reserved(path, "b")
     assert [one.name for one in tmp_path.iterdir()] == ["a.db"]
+
+
+def test_a_draft_that_goes_while_a_ledger_is_looked_at_does_not_hide_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whenever the folder was listed, the process that made the first draft in it removes that; others have left theirs."""
+    path = tmp_path / "a.db"
+    reserved(path)
+    drafts = [tmp_path / f".discreet-draft00{number}.draft" for number in range(5)]
+    for draft in drafts:
+        draft.mkdir()
+        os.link(path, draft / "ledger")
+    scan, names = os.scandir, os.listdir
+
+    def listed(place: Any, found: list[Any]) -> list[Any]:
+        if not isinstance(place, int) and Path(place) == tmp_path:
+            first = min(tmp_path / name for name in names(tmp_path) if name.endswith(".draft"))
+            (first / "ledger").unlink()
+            first.rmdir()
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            os, "scandir", lambda place=".": nullcontext(listed(place, sorted(scan(place), key=lambda one: one.name)))
+        )
+        patch.setattr(os, "listdir", lambda place=".": listed(place, sorted(names(place))))
+        assert Store(path, 0).exists()
+    assert path.stat().st_nlink == 1
+    assert [draft.exists() for draft in (drafts[0], drafts[-1])] == [False, True]
 
 
 # A failure after the deed -----------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import os
 import shlex
 import stat
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -48,13 +49,20 @@ def name_problem(path: Path) -> str:
 
 def _names(path: Path, seen: os.stat_result) -> int:
     """The number of names of the file. One that a process left when it died while it created the ledger is removed."""
-    left = [f".{path.name}." + "[0-9a-f]" * 16 + ".new"] if not set(path.name) & set("*?[") else []  # by discreet 0.1.0
-    for pattern in (*left, f"{PREFIX}*/*"):
-        for one in path.parent.glob(pattern):
-            with suppress(OSError):
-                if os.path.samestat(one.lstat(), seen):
-                    one.unlink()
+    for one in _left_names(path):
+        with suppress(OSError):
+            if os.path.samestat(one.lstat(), seen):
+                one.unlink()
     return os.lstat(path).st_nlink
+
+
+def _left_names(path: Path) -> Iterator[Path]:
+    """Where processes make ledgers before these have their names: what is in drafts, and what discreet 0.1.0 put beside."""
+    if not set(path.name) & set("*?["):
+        yield from path.parent.glob(f".{path.name}." + "[0-9a-f]" * 16 + ".new")
+    for draft in path.parent.glob(f"{PREFIX}*"):
+        with suppress(OSError):  # no folder, or its process has finished and removed it since it was listed
+            yield from draft.iterdir()
 
 
 def _journal_problem(path: Path) -> str:
