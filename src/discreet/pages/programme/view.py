@@ -252,7 +252,7 @@ def _budget(spending: Spending, lines: Sequence[Line], words: Words) -> BudgetLi
 
 
 def _list(names: Sequence[str], words: Words) -> str:
-    shown = ", ".join(f"“{name(one)}”" for one in names[:_MOST_LISTED])
+    shown = ", ".join(words.quoted(name(one)) for one in names[:_MOST_LISTED])
     more = len(names) - _MOST_LISTED
     return shown if more <= 0 else f"{shown} {words.many('programme.more', more)}"
 

@@ -30,6 +30,7 @@ _PLACE = re.compile(r"\{(\w+)(?::(\w))?\}")
 _FIGURE = re.compile(r"[≤−-]?\s?[\d,]*\.?\d+(e[−+-]?\d+)?(\s%)?")
 _NUMBER = r"[\d\s.,/−+≤≈=∞e%ερδμ²-]+?"
 _SENTENCES = re.compile(r"(?<=[.!?]) (?=[A-Z(])")
+_QUOTED = re.compile(r"“([^“”]*+)”(?=$|, | and | or | \()")
 _LONGEST = 50_000
 """Longer texts are lists of names, which no language changes."""
 
@@ -42,7 +43,8 @@ class Template:
         pattern: finds the English one, with a group for each placeholder. A placeholder ends where the text after it first
             stands, so that no name makes the search long.
         kinds: how each placeholder is carried over: "n" is a number, "t" a text to translate, "l" an enumeration of names,
-            "w" an enumeration of titles; any other is a name, which stays as it is.
+            "v" one of values in quotation marks, "w" one of titles, "c" of columns as queries call them; any other is a
+            name, which stays as it is.
         text: the sentence in the language.
         several: whether it is more than one sentence; one alone is not sought where there are several.
     """
@@ -121,6 +123,10 @@ class Words:
             return f"{', '.join(shown)} {self.many('form.more', more)}"
         return enumerate_texts(shown, self(f"form.{last}"))
 
+    def quoted(self, text: str) -> str:
+        """The text in the quotation marks of the language."""
+        return self("form.quoted", text=text)
+
     def name(self, value: object) -> str:
         """As `discreet.exact.figures.name`, with the words for what is not known, true and false."""
         if value is None or isinstance(value, bool):
@@ -160,11 +166,27 @@ class Words:
             titles = re.split(r", the | and the ", part.removeprefix("The "))
             return ", ".join(self.said(f"{title[:1].upper()}{title[1:]}") for title in titles)
         if kind == "l":
-            part = re.sub(r" and (\d+) more$", lambda more: self.many("form.more", int(more[1])), part)
-            english = "or" if " or " in part else "and"
-            start, word, last = part.rpartition(f" {english} ")
-            return f"{start} {self(f'form.{english}')} {last}" if word else part
+            return self._enumeration(part)
+        if kind == "v":
+            pieces = enumerate(_QUOTED.split(part))  # every second one was in quotation marks
+            return "".join(self.quoted(one) if place % 2 else self.figures(self._enumeration(one)) for place, one in pieces)
+        if kind == "c":
+            return ", ".join(map(self._column, part.split(", ")))
         return self.figures(part) if kind == "n" or _FIGURE.fullmatch(part) else part
+
+    def _enumeration(self, part: str) -> str:
+        """Names as they are, with the words between them in the language."""
+        part = re.sub(r" and (\d+) more$", lambda more: f" {self.many('form.more', int(more[1]))}", part)
+        word = "or" if " or " in part else "and"
+        start, between, last = part.rpartition(f" {word} ")
+        return f"{start} {self(f'form.{word}')} {last}" if between else part
+
+    def _column(self, called: str) -> str:
+        """A column as queries call it: its name, and what is said of its values in the language."""
+        for key in ("form.nulls", "form.clamped", "form.recorded"):
+            if called.endswith(english()(key)):
+                return called.removesuffix(english()(key)) + self(key)
+        return called
 
 
 def languages() -> tuple[str, ...]:

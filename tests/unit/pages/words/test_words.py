@@ -11,6 +11,7 @@ import pytest
 
 from discreet.errors import ArgumentError
 from discreet.pages.words import catalogue, languages, words_in
+from discreet.plan.recorded import _CLAMPED, _RECORDED, WITH_NULLS
 
 OTHERS = [language for language in languages() if language != catalogue.MAIN]
 
@@ -67,14 +68,45 @@ def test_a_language_is_found_by_its_first_part_and_otherwise_it_is_english():
 def test_a_sentence_of_the_library_is_translated_and_its_names_are_not():
     german = words_in("de")
     assert german.said("Mean of number of rows") == "Mittelwert von number of rows"
-    assert german.said("2 categories: “rows” and “1,000.5”") == "2 Kategorien: “rows” und “1,000.5”"
+    assert german.said("2 categories: “rows” and “1,000.5”") == "2 Kategorien: „rows“ und „1,000.5“"
+    assert german.said("Only rows with k equal to “salt and pepper” count; all others contribute nothing.") == (
+        "Nur Zeilen mit k gleich „salt and pepper“ zählen; alle anderen tragen nichts bei."
+    )
+    assert german.said("12 categories: “a”, “b” and 10 more; −1 and “x” mean not known") == (
+        "12 Kategorien: „a“, „b“ und 10 weitere; −1 und „x“ bedeuten nicht bekannt"
+    )
+    assert german.said(
+        "k: a value that is not known is replaced by one of “a” (33.3 %) and “b” (66.7 %), whatever the other data are."
+    ) == (
+        "k: Ein nicht bekannter Wert wird ersetzt durch einen von „a“ (33,3 %) und „b“ (66,7 %), unabhängig von den anderen "
+        "Daten."
+    )
+    assert german.said("1 category: “a “quoted” one”") == "1 Kategorie: “a “quoted” one”"
     assert german.said("numbers from −1,500.5 to 2 in steps of 0.1") == "Zahlen von −1.500,5 bis 2 in Schritten von 0,1"
     assert german.said("Nobody has said this before.") == "Nobody has said this before."
     assert words_in("en").said("Mean of wage") == "Mean of wage"
 
 
+def test_columns_as_queries_call_them_have_their_names_and_german_words_beside_them():
+    english, german = words_in("en"), words_in("de")
+    assert [english(f"form.{key}") for key in ("nulls", "clamped", "recorded")] == [WITH_NULLS, _CLAMPED, _RECORDED]
+    assert german.said("effect of sex, age with its nulls") == "Effekt von sex, age mit fehlenden Werten"
+    assert (
+        german.said("effect of age with its nulls, rows by state") == "Effekt von age mit fehlenden Werten, rows nach state"
+    )
+    assert german.said("table by age with its nulls, rows") == "Tabelle nach age mit fehlenden Werten, rows"
+    assert german.said("excess of v as recorded over v as clamped") == (
+        "Überschuss von v wie erfasst über v nach dem Begrenzen"
+    )
+
+
 def test_a_long_hostile_name_does_not_make_the_search_long():
     start = process_time()
-    for name in ("numbers from " + " to " * 10_000, ": values are moved into the range from " * 1_000, "the " * 12_000):
+    for name in (
+        "numbers from " + " to " * 10_000,
+        ": values are moved into the range from " * 1_000,
+        "the " * 12_000,
+        "1 category: " + "“" * 20_000,
+    ):
         words_in("de").said(name)
     assert process_time() - start < 2
