@@ -10,7 +10,7 @@ from discreet.pages.report.files import template, write_page
 from discreet.pages.words import Words, words_in
 from discreet.releases.labelled import title_of
 from discreet.releases.rows import Rows
-from discreet.releases.rows.compared import Compared
+from discreet.releases.rows.compared import Compared, percent_within
 from discreet.releases.rows.words import NAME
 
 __all__ = ["render_rows", "write_rows_page"]
@@ -82,10 +82,9 @@ def _page_of(rows: Rows, words: Words) -> _Page:
 
 
 def _table(title: str, one: Compared, words: Words) -> _Table:
-    return _Table(title, one.cells, _percent([one], words), 100 * one.within // one.cells)
+    return _Table(title, one.cells, _percent([one], words), int(percent_within([one])))
 
 
 def _percent(tables: Sequence[Compared], words: Words) -> str:
-    """The share of the cells of these tables within their intervals, with one decimal; never rounded up to all."""
-    thousandths = 1000 * sum(one.within for one in tables) // sum(one.cells for one in tables)
-    return f"{words.number(thousandths / 10, 1)} %"
+    """The share of the cells of these tables within their intervals."""
+    return f"{words.number(percent_within(tables), 1)} %"

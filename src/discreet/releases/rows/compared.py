@@ -14,7 +14,7 @@ from discreet.releases.recomputed import places_of, refuse_made_up
 from discreet.releases.rows.layout import count
 from discreet.releases.rows.model import Integers
 
-__all__ = ["Compared", "PublishedTable", "tables_in"]
+__all__ = ["Compared", "PublishedTable", "percent_within", "tables_in"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,14 @@ class Compared:
     def named(self) -> str:
         """The table in words."""
         return " × ".join(self.columns) or "all rows"
+
+
+def percent_within(tables: Sequence[Compared]) -> float:
+    """How many of 100 cells of these tables have a number of rows that lies in their interval.
+
+    With one decimal, rounded down: it is 100 only where all of them have.
+    """
+    return 1000 * sum(one.within for one in tables) // sum(one.cells for one in tables) / 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)

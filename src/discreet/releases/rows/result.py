@@ -17,7 +17,7 @@ from discreet.exact.figures import plural
 from discreet.releases.labelled import texts_of
 from discreet.releases.recomputed import Published
 from discreet.releases.rows.approximate import Approximate, about
-from discreet.releases.rows.compared import Compared, PublishedTable, tables_in
+from discreet.releases.rows.compared import Compared, PublishedTable, percent_within, tables_in
 from discreet.releases.rows.files import write_rows
 from discreet.releases.rows.fit import sweep_rows
 from discreet.releases.rows.frame import frame_of_rows
@@ -191,7 +191,7 @@ class Rows:
 
     def __str__(self) -> str:
         rows, tables = (f"{many:,} {plural(of, many)}" for of, many in (("row", self.made), ("table", len(self.compared))))
-        told = [f"{rows}, fitted to {tables}; {self.share:.1%} of their cells fit"]
+        told = [f"{rows}, fitted to {tables}; {percent_within(self.compared):.1f} % of their cells fit"]
         if len(self.frame) != self.made:
             told.append(f"{len(self.frame):,} rows stand for them: the last column says for how many each")
         if self.made != self.published:

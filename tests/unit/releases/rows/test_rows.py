@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -16,6 +17,7 @@ import discreet as dp
 from discreet.pages.rows.page import render_rows, write_rows_page
 from discreet.releases.document import make_release
 from discreet.releases.rows import fit
+from discreet.releases.rows.compared import Compared
 from discreet.releases.rows.law import Law
 from discreet.releases.rows.targets import described
 
@@ -166,6 +168,17 @@ def test_the_page_has_every_table_and_escapes_names(few_sweeps, tmp_path):
     assert "same shares" not in page
     assert "same shares" in render_rows(release.rows(9))
     assert write_rows_page(found, tmp_path).name == "rows.html"
+
+
+@pytest.mark.parametrize(
+    ("within", "cells", "shown"), [(2, 3, "66.6"), (1999, 2000, "99.9"), (7, 7, "100.0"), (0, 4, "0.0")]
+)
+def test_the_page_and_the_terminal_round_the_cells_that_fit_down(within, cells, shown):
+    one = Compared(("a",), cells, within, noisy=False)
+    made = replace(released(dp.tables(["a"])).rows(), compared=(one,))
+    assert f"; {shown} % of their cells fit" in str(made)
+    assert f">{shown} %<" in render_rows(made)
+    assert f"{shown} % of all published cells" in render_rows(made)
 
 
 def test_the_command_writes_a_page_and_another_number_of_rows(tmp_path, few_sweeps):
