@@ -119,7 +119,7 @@ def with_sizes(
     shape = tuple(len(one.labels) for one in axes)
     if prod(shape) > MOST_CELLS:
         raise ArgumentError(f"size='{size}': totals of persons and sizes have more than {MOST_CELLS:,} cells together")
-    _check_room(places.targets.rows, [one for one in ranges if one], demand)
+    _check_room(places.targets.rows, [one for one in ranges if one], demand, column.largest)
     at, ends = _cells_of(axes, demand.told, size, dict(zip(labels, ranges, strict=True)))
     classes = Classes(np.where(at < 0, -1, demand.classes.labels[at]), demand.classes.totals)
     _check_known(places, values.axis, [one is None for one in ranges], size)
@@ -137,15 +137,22 @@ def with_sizes(
     return found, Sizes(own, shape, ends, classes)
 
 
-def _check_room(homes: int, ranges: Sequence[tuple[int, int]], demand: Demand) -> None:
+def _check_room(homes: int, ranges: Sequence[tuple[int, int]], demand: Demand, largest: int | None) -> None:
     """Raises ArgumentError if so many households cannot have all persons, whatever their sizes."""
     low, high = min((one[0] for one in ranges), default=0), max((one[1] for one in ranges), default=0)
     persons = 0 if demand.classes.totals is None else int(demand.classes.totals.sum())
     if demand.stated and not homes * low <= persons <= homes * high:
         raise ArgumentError(
             f"release: {homes:,} households of {low:,} to {high:,} persons are not those of {persons:,} persons; take two "
-            "releases of one population, and give largest= (--largest) where the greatest size has no end"
+            f"releases of one population{_more_room(homes, persons, largest) if persons > homes * high else ''}"
         )
+
+
+def _more_room(homes: int, persons: int, largest: int | None) -> str:
+    """What gives households room for more persons, in words."""
+    if largest is None:
+        return ", and give largest= (--largest) where the greatest size has no end"
+    return f", or a largest= (--largest) of at least {-(-persons // homes):,}, if that is public knowledge"
 
 
 def _check_known(places: Described, axis: int, unknown: Sequence[bool], size: str) -> None:

@@ -224,8 +224,15 @@ def test_anything_but_releases_is_refused(wrong):
 
 def test_too_many_persons_and_no_households_are_refused():
     few = released(made_up()[0].head(20), HOMES, [["area", "size"]])
-    with pytest.raises(dp.ArgumentError, match=r"20 households of 1 to 5 persons are not those of \d+ persons; take two"):
+    refused = r"20 households of 1 to {} persons are not those of \d+ persons; take two releases of one population"
+    with pytest.raises(dp.ArgumentError, match=rf"{refused.format(5)}, and give largest= \(--largest\) where"):
         dp.fit_households(few, people_of(), size="size")
+    least = -(-len(made_up()[1]) // 20)
+    with pytest.raises(dp.ArgumentError, match=rf"{refused.format(6)}, or a largest= \(--largest\) of at least {least}, if"):
+        dp.fit_households(few, people_of(), size="size", largest=6)
+    alone = released(made_up()[1].head(10), PEOPLE, OF_PEOPLE)
+    with pytest.raises(dp.ArgumentError, match=r"20 households of .* 10 persons; take two releases of one population$"):
+        dp.fit_households(few, alone, size="size", largest=6)
     assert len(dp.fit_households(few, released(made_up()[1].head(40), PEOPLE, OF_PEOPLE), size="size").persons.frame) == 40
 
 
