@@ -122,7 +122,7 @@ def group_of(by: object, facts: TableFacts) -> Group:
         said = f"; write group_by({', '.join(map(repr, names))})" if names else ""
         raise PlanError(f"group_by({printed(by)}): must be the name of a column or bins(column, edges){said}")
     if not isinstance(facts[by], CategoryFacts):
-        said = f"bins('{by}', [edge, edge, …]) or bins('{by}', step=…)"
+        said = f"bins('{by}', [edge, edge, …]) or bins('{by}', step=…), in a plan file by {{ bins = '{by}', step = … }}"
         raise PlanError(f"group_by('{by}'): a number or date is grouped by {said}")
     return CategoryGroup(by)
 

@@ -95,6 +95,8 @@ class _Mended:
             return section in self._changed and not _MISSING.search(str(fault))
         if keys[:2] in self._changed and said.startswith((": bound(): one", "bound(): one")):
             return True  # the bound was wrong, and is gone
+        if keys[:2] in self._changed and "no bound of the request cuts anybody" in said:
+            return True  # a group was wrong, and is gone
         if any(name in keys or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said) for name in columns):
             return True
         return (("budget",) in self._changed and "spend" in keys) or (keys[:2] in self._changed and "error" in keys)

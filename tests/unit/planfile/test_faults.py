@@ -120,3 +120,13 @@ def test_one_fault_about_persons_is_one(right: str, wrong: str, said: str) -> No
     assert right in PERSONS
     (one,) = told(PERSONS.replace(right, wrong, 1))
     assert said in one
+
+
+def test_a_bound_that_cuts_nobody_because_a_group_was_wrong_is_not_listed() -> None:
+    asked = 'group_by = ["shop", "amount"]\nbound = { groups = 3 }\nstatistics = ["persons", "counted_in_full"]'
+    plan = PERSONS[: PERSONS.index("group_by")] + asked
+    (one,) = told(plan)
+    assert "release[0].group_by[1]: group_by('amount'): a number or date is grouped by" in one
+    assert "in a plan file by { bins = 'amount', step = … }" in one
+    (other,) = told(plan.replace(', "amount"', ""))
+    assert "no bound of the request cuts anybody" in other
