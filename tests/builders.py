@@ -22,6 +22,8 @@ from discreet.releases.document import make_release
 PLANS = Path(__file__).parent / "plans"
 PATIENCE = 600
 """Seconds until something that hangs is ended: far more than a loaded machine needs, as nothing is measured with it."""
+MOMENT = 20
+"""Seconds of processor time for what takes half a second: a machine that is busy, or lends its cores, takes longer."""
 
 
 def plan_text(name: str) -> str:

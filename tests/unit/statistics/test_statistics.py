@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.builders import session_over
+from tests.builders import MOMENT, session_over
 
 import discreet as dp
 from discreet.cube.queries import QuantileCodes
@@ -444,7 +444,7 @@ def test_what_is_public_already_is_refused():
             quote(one.agg(statistic), dp.PureDP(1))
 
 
-def test_a_hundred_statistics_of_ten_thousand_groups_take_less_than_two_seconds():
+def test_a_hundred_statistics_of_ten_thousand_groups_take_a_moment():
     """The processor time, with the first of `estimate_statistics`, which works out the laws of the intervals too."""
     names = [f"v{place}" for place in range(32)]
     groups = dp.Category(list(range(99)))
@@ -457,7 +457,7 @@ def test_a_hundred_statistics_of_ten_thousand_groups_take_less_than_two_seconds(
     noisy = [np.full(10_000 * sum(one.query.widths()), 100) for one in asked.measured]
     start = time.process_time()
     assert len(estimate_statistics(asked, noisy)) == 100
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < MOMENT
 
 
 def test_a_release_says_whether_its_intervals_hold_for_the_original_table():
