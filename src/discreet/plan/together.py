@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import cast
 
 from discreet.domain.groups import Group
+from discreet.domain.neighbours import person_of
 from discreet.errors import PlanError, printed
 from discreet.plan.plan import Plan
 from discreet.statistics.base import Statistic
@@ -44,6 +45,11 @@ def one_request(given: Requests) -> Plan:
     first = requests[0]
     if len(requests) == 1:
         return first
+    if any(person_of(one.neighbours) is not None for one in requests):
+        raise PlanError(
+            "request: is a list, which is measured together, and that has no bound for all rows of a person; make a release "
+            "of each request, or ask on a table with one row of each person: table.per_person(…)"
+        )
     for place, one in enumerate(requests):
         _check_alike(place, one, first)
     found: dict[tuple[Group, ...], tuple[Fraction, Fraction | None]] = {}

@@ -89,6 +89,20 @@ REFUSED = {
 }
 
 
+PERSONS = dp.Table(dp.Schema(id=dp.Identifier(), a=dp.Category(["x", "y"])), dp.AddRemove(person="id"))
+
+
+def test_a_list_on_a_bounded_table_of_persons_is_refused_as_a_list():
+    bounded = PERSONS.bound(groups=2, rows=1)
+    given = [bounded.group_by("a").agg(dp.count()), bounded.group_by("a").agg(dp.persons())]
+    with pytest.raises(dp.PlanError, match=r"^request: is a list, .* make a release of each request, or .*per_person\(…\)$"):
+        one_request(given)
+    each = PERSONS.per_person(many=dp.rows(0, 3), a=dp.only("a"))
+    groups = dp.bins("many", [0, 1, 3])
+    together = one_request([each.group_by("a").agg(dp.count()), each.group_by(groups).agg(dp.count())])
+    assert together == each.agg(dp.tables(["a"], [groups]))
+
+
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_not_one_request_is_refused_with_the_next_step(case):
     given, told = REFUSED[case]
