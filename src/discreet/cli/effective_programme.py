@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from discreet.cli.output import Answer
-from discreet.cli.programme_words import Cost, Line, Told
+from discreet.cli.programme_words import NOTHING, Cost, Line, Told
 from discreet.errors import ArgumentError, PlanError
 from discreet.exact.numbers import exact, text
 from discreet.pages.words.catalogue import MAIN, Words, words_in
@@ -53,12 +53,15 @@ class _Part:
         """The guarantee with the totals: what the releases are charged, or the given amount for a rows at once."""
         return _sum([one.spend for one in self.quotes]) if self.quotes else self.advertised.group(self.whole.a)
 
-    def cost(self, change: AttributeChange) -> Budget | None:
-        """What a change of an attribute costs; None for nothing. Of a given amount it is not known what its releases ask."""
+    def cost(self, change: AttributeChange) -> Cost:
+        """What a change of an attribute costs. Of a given amount it is not known what its releases ask."""
         if not self.quotes:
-            return self.advertised.group(change.rows.a * self.plan.neighbours.replacing)
-        found = [cost for one in self.quotes if (cost := cost_of_change(one, change)) is not None]
-        return _sum(found) if found else None
+            return Cost(self.advertised, self.advertised.group(change.rows.a * self.plan.neighbours.replacing))
+        try:
+            found = [cost for one in self.quotes if (cost := cost_of_change(one, change)) is not None]
+        except ArgumentError:  # a δ beside the guarantee of one, and a change of two of its steps
+            return Cost(self.advertised, None)
+        return Cost(self.advertised, _sum(found) if found else NOTHING)
 
 
 def effective_programme(
@@ -177,8 +180,7 @@ def _lines_of(part: _Part) -> Iterator[Line]:
     yield Line(part.name, plan.neighbours, None, columns, part.whole, Cost(part.advertised, part.effective))
     for attribute in attributes_of(plan.schema):
         for change in changes_of_attribute(attribute, invariants, plan.schema, plan.neighbours.rows):
-            cost = Cost(part.advertised, part.cost(change))
-            yield Line(part.name, plan.neighbours, change, columns, change.rows, cost)
+            yield Line(part.name, plan.neighbours, change, columns, change.rows, part.cost(change))
     levels = [] if invariants is None else [one for one in invariants.parts if not isinstance(one, ImpossibleStatement)]
     for one in levels if len(levels) > 1 else ():
         alone = _alone(one, plan)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
+from typing import Literal
 
 from discreet.domain.neighbours import Neighbours, is_of_persons, protected_rows
 from discreet.exact.figures import enumerate_texts
@@ -25,7 +26,10 @@ from discreet.totals.statements import (
     TotalsStatement,
 )
 
-__all__ = ["Cost", "Line", "Told"]
+__all__ = ["NOTHING", "Cost", "Line", "Told"]
+
+NOTHING: Literal["nothing"] = "nothing"
+"""What a change costs that no release sees."""
 
 _KINDS: Mapping[type[ExactStatement], str] = {
     TotalsStatement: "totals of",
@@ -39,10 +43,10 @@ _KINDS: Mapping[type[ExactStatement], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """A guarantee without counting the totals, and with them; None where nothing is spent, or nothing is known."""
+    """A guarantee without counting the totals, and with them: `NOTHING` is spent, or None where no bound is known."""
 
     advertised: Budget
-    effective: Budget | None
+    effective: Budget | Literal["nothing"] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ class Line:
 
     def sentence(self, delta: Fraction | None, words: Words) -> str:
         """The line as people read it."""
-        spent = None if self.cost.effective is None else _amount(self.cost.effective, delta)
+        spent = _spent(self.cost, delta)
         if isinstance(self.about, AttributeChange):
             return words.said(self._of_attribute(self.about, spent))
         if self.about is not None:
@@ -90,11 +94,14 @@ class Line:
         return words.said(f"{start} and not {_amount(self.cost.advertised, delta)} as advertised, because {tied}.")
 
     def _of_attribute(self, change: AttributeChange, spent: str | None) -> str:
-        start = f"{self.plan}: a change of {change.attribute[0]}"
-        if change.within is not None:
-            start = f"{self.plan}: a move of {change.attribute[0]} within the same {change.within}"
-        if spent is None:
+        name, within = change.attribute[0], change.within
+        what = f"a change of {name}" if within is None else f"a move of {name} within the same {within}"
+        start = f"{self.plan}: {what}"
+        if spent == NOTHING:
             return f"{start} alone costs nothing, because no release sees it."
+        if spent is None:
+            why = "a guarantee with a δ beside it has no known bound for two of its steps"
+            return f"{self.plan}: what {what} costs is not known, because {why}."
         if change.rows.a == 1:
             return f"{start} alone costs at most {spent}."
         return f"{start} costs at most {spent}, with all that the exact numbers tie to it (up to {change.rows.a} rows)."
@@ -111,7 +118,7 @@ class Line:
             "a": None if self.a is None else self.a.a,
             "exact": None if self.a is None else self.a.exact,
             "reason": None if self.a is None else self.a.reason,
-            **_costs(self.cost, delta, nothing=isinstance(self.about, AttributeChange)),
+            **_costs(self.cost, delta),
         }
 
     def _changed(self) -> str:
@@ -140,27 +147,35 @@ class Told:
     def sentence(self, delta: Fraction | None, words: Words) -> str:
         """The sum as people read it."""
         advertised = _amount(self.cost.advertised, delta)
-        spent = advertised if self.cost.effective is None else _amount(self.cost.effective, delta)
+        spent = _spent(self.cost, delta)
         named = enumerate_texts(self.plans)
         return words.said(f"One person's part in {named} together costs {spent}; advertised is {advertised}.")
 
     def to_json(self, delta: Fraction | None) -> dict[str, object]:
         """The sum as programs read it."""
-        return _costs(self.cost, delta, nothing=False)
+        return _costs(self.cost, delta)
 
 
-def _costs(cost: Cost, delta: Fraction | None, *, nothing: bool) -> dict[str, object]:
+def _costs(cost: Cost, delta: Fraction | None) -> dict[str, object]:
     """Both amounts, with ε at δ where that was asked for; "nothing" where a change is seen by no release."""
     effective = cost.effective
-    found: dict[str, object] = {
-        "advertised": amount_text(cost.advertised),
-        "effective": ("nothing" if nothing else None) if effective is None else amount_text(effective),
-    }
+    found: dict[str, object] = {"advertised": amount_text(cost.advertised), "effective": _spent(cost, None)}
     if delta is not None:
-        known = 0.0 if nothing else None
         found["epsilon_advertised"] = cost.advertised.epsilon_at(delta)
-        found["epsilon_effective"] = known if effective is None else effective.epsilon_at(delta)
+        found["epsilon_effective"] = _epsilon(effective, delta)
     return found
+
+
+def _epsilon(effective: Budget | Literal["nothing"] | None, delta: Fraction) -> float | None:
+    if effective is None:
+        return None
+    return 0.0 if effective == NOTHING else effective.epsilon_at(delta)
+
+
+def _spent(cost: Cost, delta: Fraction | None) -> str | None:
+    """What is spent with the totals, in words."""
+    effective = cost.effective
+    return effective if effective is None or effective == NOTHING else _amount(effective, delta)
 
 
 def _amount(amount: Budget, delta: Fraction | None) -> str:

@@ -149,7 +149,7 @@ def recorded_name(column: str) -> str:
 
 def plain_name(called: str, schema: Schema) -> str:
     """The column of the schema that is called so."""
-    if called in schema.columns:
+    if called in schema.columns or called in schema.texts:
         return called
     return called.removesuffix(WITH_NULLS).removesuffix(_RECORDED).removesuffix(_CLAMPED)
 

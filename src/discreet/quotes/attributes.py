@@ -39,7 +39,11 @@ class _Share:
 
 
 def cost_of_change(quote: Quote, change: AttributeChange) -> Budget | None:
-    """What the release costs at most for tables that differ by this change of one person; None where it costs nothing."""
+    """What the release costs at most for tables that differ by this change of one person; None where it costs nothing.
+
+    Raises:
+        ArgumentError: the guarantee has a δ beside it, and the change is two of its steps, for which no bound is known.
+    """
     part, spend = part_of_change(quote, change), quote.spend
     steps = quote.plan.neighbours.replacing
     if not part:

@@ -37,7 +37,7 @@ class AttributeChange:
 
 
 def attributes_of(schema: Schema) -> tuple[tuple[str, ...], ...]:
-    """The columns of each attribute, attributes and columns in the order of the schema."""
+    """The columns of each attribute, attributes and columns in the order of the schema; at last each column of texts."""
     groups: list[tuple[set[str], set[str]]] = []
     for name in schema.columns:
         read = _sources(name, schema)
@@ -46,7 +46,8 @@ def attributes_of(schema: Schema) -> tuple[tuple[str, ...], ...]:
         groups = [group for group in groups if group not in touched] + [merged]
     order = [*schema.columns]
     found = [tuple(sorted(names, key=order.index)) for names, _ in groups]
-    return tuple(sorted(found, key=lambda names: order.index(names[0])))
+    texts = ((name,) for name in schema.texts)  # nothing is derived or computed from them
+    return (*sorted(found, key=lambda names: order.index(names[0])), *texts)
 
 
 def changes_of_attribute(
@@ -64,6 +65,8 @@ def changes_of_attribute(
         PlanError: as `semi_adjacency`.
     """
     whole = _change(attribute, None, invariants, schema, rows)
+    if attribute[0] in schema.texts:
+        return (whole,)
     if len({root_of(name, schema) for name in attribute}) > 1:
         return (whole,)  # computed columns: nothing is known of values that leave one of them alone
     levels = [name for name in attribute if not covers((name,), attribute, schema)]
@@ -116,5 +119,6 @@ def _moved_with(attribute: tuple[str, ...], within: str | None, tied: list[Compo
         if isinstance(part, TotalsStatement) and part.only is None:
             return frozenset() if within is None or covers(own, (within,), schema) else frozenset(attribute)
     roots = {root_of(name, schema) for one in tied for name in one.columns}
-    touched = [names for names in attributes_of(schema) if any(root_of(name, schema) in roots for name in names)]
+    columns = (names for names in attributes_of(schema) if names[0] not in schema.texts)
+    touched = [names for names in columns if any(root_of(name, schema) in roots for name in names)]
     return frozenset(attribute).union(*touched)

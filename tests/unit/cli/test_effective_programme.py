@@ -202,3 +202,27 @@ def test_a_column_changes_with_the_one_that_it_is_derived_from(tmp_path):
     assert rows["sex", None] == (1, "ρ = 1")
     assert [row["columns"] for row in found if row["changed"] == "state"] == [["state", "coast"]]
     assert ("state", "coast") not in rows  # it tells the state here: a move within the same coast is none
+
+
+def test_a_column_of_texts_has_its_line(tmp_path, monkeypatch):
+    """A visitor whose shops change vanishes and appears: two steps of the release that finds shops, and of no other."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "texts.toml").write_text(plan_text("texts"), encoding="utf-8")
+    found = {row["changed"]: row["effective"] for row in rows_of("texts.toml")}
+    assert [*found] == ["any", "sex", "shop", "street"]
+    assert found["sex"] == amount_text(dp.ApproxDP("1/4", "1e-7").group(2))
+    assert found["shop"] == amount_text(dp.ApproxDP("1/2", "5e-7").group(2))
+    assert found["street"] == "nothing"
+    assert "texts.toml: a change of street alone costs nothing, because no release sees it." in programme_text("texts.toml")
+
+
+def test_two_steps_of_a_guarantee_with_a_delta_beside_it_have_no_known_cost(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = plan_text("texts").replace('"approx-dp"\nepsilon', '"approx-zcdp"\nrho').replace('"0.25", "1e-7"', '"0.25", 0')
+    (tmp_path / "beside.toml").write_text(text, encoding="utf-8")
+    found = {row["changed"]: row["effective"] for row in rows_of("beside.toml")}
+    assert found == {"any": "ρ = 0.75, δ = 5e-7", "sex": "ρ = 1, δ = 0", "shop": None, "street": "nothing"}
+    told = programme_text("beside.toml")
+    assert "what a change of shop costs is not known, because a guarantee with a δ beside it has no known bound" in told
+    german = run("effective", "--programme", "beside.toml", "--language", "de", "--delta", "1e-9")
+    assert "Was es kostet, wenn sich shop ändert, ist nicht bekannt, weil" in german.stdout

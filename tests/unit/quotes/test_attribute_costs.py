@@ -182,3 +182,14 @@ def test_a_part_of_an_amount_with_a_delta_is_stated_at_the_same_delta():
     part = cost_of_change(found, change_of("sex", beside))
     assert part.delta == spend.delta
     assert Fraction(1, 4) < part.epsilon < spend.epsilon  # a quarter of ρ, which is about half of ε
+
+
+def test_a_text_that_is_named_like_a_column_as_recorded_is_itself():
+    """Taken for the column before its steps, its groups would be said to cost nothing."""
+    schema = dp.Schema({"id": dp.Identifier(), "a as recorded": dp.Text(max_length=9), "a": dp.Category(["x"])})
+    table = dp.Table(schema, dp.AddRemove(person="id")).bound(groups=1, rows=1)
+    request = table.group_by(dp.Discover("a as recorded", at_least=5)).agg(dp.persons())
+    found = allocate.quote(request, dp.ApproxDP(1, "1e-6"))
+    whole = dp.ApproxDP(1, "1e-6").group(2)
+    assert cost_of_change(found, change_of("a as recorded", schema=schema)) == whole
+    assert cost_of_change(found, change_of("a", schema=schema)) is None
