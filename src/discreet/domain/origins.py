@@ -160,6 +160,20 @@ def covers(some: Iterable[str], others: Iterable[str], columns: Columns) -> bool
     return all(any(determines(one, other, columns) for one in known) for other in others)
 
 
+def says_more(listed: Iterable[str], own: Iterable[str], columns: Columns) -> bool:
+    """True if some listed column is another function of values that own columns show, and does not determine all of these.
+
+    Counts by the listed columns then say something of counts by the own ones that no margin of the latter has: how many
+    people a state has, of counts by county.
+    """
+    families_of_own = families(own, columns)
+    return any(
+        not covers((name,), families_of_own[root], columns)
+        for name in listed
+        if (root := root_of(name, columns)) in families_of_own and name not in families_of_own[root]
+    )
+
+
 def shared_columns(first: tuple[str, ...], second: tuple[str, ...], columns: Columns) -> tuple[str, ...]:
     """The columns among both whose values follow from either."""
     both = dict.fromkeys((*first, *second))

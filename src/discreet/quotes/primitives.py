@@ -97,6 +97,11 @@ class Asked:
         """The sums of cells of a table that are public, but for those that lists of all groups say."""
         return [] if self.space is None else sums_of_table(self.plan, self.space, query)
 
+    def keeps_all(self, query: Query) -> bool:
+        """True unless the lattice of the noise of a query that counts rows is that of some exact totals alone."""
+        counted = None if self.space is None else self.space.counting(query)
+        return counted is None or counted.settled
+
 
 def already_exact(query: Query) -> PlanError:
     """The error that the answer of a query is public."""
@@ -126,6 +131,7 @@ def recipes_of(asked: Asked, weighting: Weighting) -> tuple[Recipe, ...]:
         known=asked.public_counts,
         held=asked.held_cells,
         sums=asked.public_sums,
+        keeps=asked.keeps_all,
         weighting=weighting,
         originals=originals,
         totals=asked.totals,

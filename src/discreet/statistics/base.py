@@ -342,9 +342,9 @@ class Asked:
         statistics: all statistics of the request, in their order.
         every: the number of rows of all cells together, None where it is private or not every row counts.
         known: the answer of a query that counts rows, where it is public; else None.
-        held: the positions of the cells of a table that can have rows, as far as conditions and exact totals say; None where
-            they say nothing.
+        held: the positions of the cells of a table that can have rows, as far as is known; None where nothing is.
         sums: the sums of cells of a table that are public, but for those that lists of all groups say.
+        keeps: whether noise of a query that counts rows, where it keeps any exact totals, keeps all of them.
         weighting: the norm by which noise costs: of squares for Gaussian noise, else of sums.
         originals: what is asked of the table as recorded; None where nothing is.
         totals: the lists of exact totals that are published alongside.
@@ -357,6 +357,7 @@ class Asked:
     known: Callable[[Query], Counted | None]
     held: Callable[[TableCounts], Collection[int] | None]
     sums: Callable[[TableCounts], Sequence[PublicSum]]
+    keeps: Callable[[Query], bool]
     weighting: Weighting
     originals: Originals | None
     totals: tuple[ListedTotals, ...]

@@ -39,10 +39,14 @@ PUBLISHED: Mapping[str, str] = {"view": "exact and unprotected", "totals": "are 
 
 @dataclass(frozen=True, slots=True)
 class NoisyCount:
-    """The answers of a query with noise."""
+    """The answers of a query with noise.
+
+    `keeps_all` is whether noise that keeps any exact totals keeps all of them, where that is known.
+    """
 
     query: Query
     rows: None = None
+    keeps_all: bool = field(default=False, compare=False)
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -58,7 +62,7 @@ class NoisyCount:
 
     def told(self, noises: Noises, error: float) -> Mapping[str, str]:
         # Counts with intervals beyond 2**53 are published as doubles, which add up to nothing exactly.
-        kept = noises.law(self.query).keeps_totals and error < 2**53
+        kept = self.keeps_all and noises.law(self.query).keeps_totals and error < 2**53
         return {"totals": ADD_UP} if kept else APART
 
 
@@ -150,7 +154,7 @@ def find_count(asked: Asked, column: str | None) -> Counted:
 
 def count_of(asked: Asked, query: Query) -> Counted:
     """The answer of a query that counts rows: public where it is."""
-    return asked.known(query) or NoisyCount(query)
+    return asked.known(query) or NoisyCount(query, keeps_all=asked.keeps(query))
 
 
 def _sum(values: Integers) -> int:

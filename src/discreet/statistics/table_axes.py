@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from discreet.cube.cells import Integers
 from discreet.cube.queries import EffectCounts, RowCount, TableCounts
 from discreet.domain.groups import BinGroup, Group, covering, group_labels
+from discreet.domain.origins import says_more
 from discreet.domain.steps import NumberFacts, TableFacts
 from discreet.mechanisms.effects import Axes, Effects, effects_of
 from discreet.statistics.base import Asked
@@ -26,6 +27,7 @@ from discreet.statistics.counted import ADD_UP, APART, PUBLISHED, PublicCells
 from discreet.statistics.effects import parts_of
 from discreet.statistics.filled import Fills, mean_gains, readings_of
 from discreet.statistics.implied_cells import implied_cells
+from discreet.statistics.levels import Declared
 from discreet.statistics.public_totals import ListedTotals, PublicSum
 from discreet.statistics.recipe import Counted
 
@@ -97,6 +99,7 @@ class Domain:
         parts: the query of each effect.
         known: the counts behind those that follow from what is public.
         sums: what is public about the cells of a table by all levels, beside these effects.
+        columns: the declared columns.
     """
 
     axes: tuple[TableAxis, ...]
@@ -105,6 +108,7 @@ class Domain:
     parts: Mapping[Axes, EffectCounts]
     known: Mapping[Axes, Counted]
     sums: Callable[[TableCounts], Sequence[PublicSum]]
+    columns: Declared
 
     @cached_property
     def _public_sums(self) -> dict[Axes, Sequence[PublicSum]]:
@@ -240,13 +244,12 @@ class Domain:
 
     def _has(self, table: Axes, listed: ListedTotals) -> bool:
         own = {self.axes[axis].printed.column: axis for axis in table}
+        found = sum(one.listed == listed.columns for one in self._public_sums[table])
         if listed.some is None:
             axes = tuple(axis for axis in table if self.axes[axis].printed.column in listed.columns)
-            return all(part in self.known for part in parts_of(self.effects, axes))
-        if not listed.columns <= own.keys():
-            return True  # no sum of cells is one of these totals
-        found = sum(one.listed == listed.columns for one in self._public_sums[table])
-        return found >= listed.some
+            known = all(part in self.known for part in parts_of(self.effects, axes))
+            return known and (found > 0 or not says_more(listed.columns, own, self.columns))
+        return found >= listed.some if listed.columns <= own.keys() else True  # no sum of cells is one of these totals
 
 
 def domain_of(groupings: Sequence[tuple[Group, ...]], asked: Asked) -> Domain:
@@ -264,7 +267,7 @@ def domain_of(groupings: Sequence[tuple[Group, ...]], asked: Asked) -> Domain:
         found = asked.known(parts[part].table if part else RowCount())
         if found is not None:
             known[part] = found
-    return Domain(axes, tables, effects, parts, known, asked.sums)
+    return Domain(axes, tables, effects, parts, known, asked.sums, Declared(asked.facts))
 
 
 def _public_numbers(counted: Counted) -> Integers | None:
