@@ -23,6 +23,7 @@ from tests.builders import PATIENCE, session_over
 import discreet as dp
 from discreet.engines import open_source
 from discreet.engines.base import cubes_of
+from discreet.engines.duckdb import database as database_module
 from discreet.engines.duckdb import relations
 from discreet.engines.duckdb.database import Database
 from discreet.engines.resources import NO_LIMITS
@@ -178,6 +179,23 @@ def test_an_error_of_one_thread_leaves_the_statements_of_others_alone() -> None:
         assert own.execute("SELECT x FROM t").fetchall() == [(7,)]
     with database.cursor() as fresh:
         assert fresh.execute("SELECT 1").fetchall() == [(1,)]
+
+
+def test_threads_of_a_new_child_open_one_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two of them look at once whether their process has one: a second one would never be closed."""
+    database = Database(NO_LIMITS)
+    both, real = threading.Barrier(2), database_module._leave_behind
+
+    def leave_behind(held: Any) -> None:
+        both.wait(PATIENCE)
+        real(held)
+
+    with monkeypatch.context() as patch, ThreadPoolExecutor(2) as pool:
+        patch.setattr(database_module, "_leave_behind", leave_behind)
+        patch.setattr(database_module, "this_process", lambda: (b"of a child", 1))
+        one, other = pool.map(lambda _: database._of_this_process(), range(2))
+    assert one is other
+    database.close()
 
 
 def pending(connection: duckdb.DuckDBPyConnection) -> None:

@@ -131,10 +131,10 @@ def check_process(process: tuple[bytes, int], what: str) -> None:
 
 
 class _Loading:
-    """The number of threads that are importing, and their process: what they import stays locked for ever in a child."""
+    """The process of each thread that is importing: what it imports stays locked for ever in a child."""
 
     def __init__(self) -> None:
-        self.process, self.threads = this_process(), 0
+        self.processes: list[tuple[bytes, int]] = []  # which threads change in one step, unlike a number
 
 
 _LOADING = _Loading()
@@ -146,19 +146,19 @@ def load(*packages: str) -> None:
     Raises:
         SourceError: this process was forked while its parent did so; nothing was spent.
     """
-    if _LOADING.threads and _LOADING.process != this_process():
+    process = this_process()
+    if any(other != process for other in [*_LOADING.processes]):
         raise SourceError(
             "source: this process was forked while a thread of its parent was loading what a release needs; make a release "
             "before threads and processes are started, or start processes with multiprocessing.get_context('spawn')"
         )
     if threading.active_count() > 1:
-        _LOADING.process = this_process()
-        _LOADING.threads += 1
+        _LOADING.processes.append(process)
         try:
             for package in packages:
                 _load(package)
         finally:
-            _LOADING.threads -= 1
+            _LOADING.processes.remove(process)
 
 
 @cache

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import threading
+from contextlib import suppress
 from typing import Protocol
+
+from discreet.exact.processes import this_process
 
 __all__ = ["InUse"]
 
@@ -13,31 +15,31 @@ class _Closed(Protocol):
 
 
 class InUse:
-    """A context for each use of some things. `end` closes the things in their order, or the last use after `end` does."""
+    """A context for each use of some things. `end` closes the things in their order, or the last use after `end` does.
+
+    The process of each use is written down: those of a parent's threads never end in a child. There is no lock, which such
+    a thread might hold for ever there; two that end at once may both close the things, and closing twice is fine.
+    """
 
     def __init__(self, *things: _Closed) -> None:
-        self._things, self._lock = things, threading.Lock()
-        self._users, self._ended = 0, False
+        self._things, self._ended = things, False
+        self._users: list[tuple[bytes, int]] = []
 
     def __enter__(self) -> None:
-        with self._lock:
-            self._users += 1
+        self._users.append(this_process())
 
     def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._users -= 1
-            last = self._ended and self._users == 0
-        if last:
-            self._close()
-
-    def _close(self) -> None:
-        for thing in self._things:
-            thing.close()
+        with suppress(ValueError):  # of a child that was forked in the middle of a use
+            self._users.remove(this_process())
+        if self._ended:
+            self._close_unused()
 
     def end(self) -> None:
         """The things are closed, or the last user will close them."""
-        with self._lock:
-            self._ended = True
-            unused = self._users == 0
-        if unused:
-            self._close()
+        self._ended = True
+        self._close_unused()
+
+    def _close_unused(self) -> None:
+        if this_process() not in self._users:
+            for thing in self._things:
+                thing.close()

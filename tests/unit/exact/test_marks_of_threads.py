@@ -4,8 +4,10 @@ import os
 import threading
 import time
 
+import pytest
 from tests.builders import PATIENCE
 
+from discreet.errors import SourceError
 from discreet.exact import processes
 
 
@@ -66,3 +68,24 @@ def test_a_turn_that_nobody_gives_back_is_not_waited_for_for_ever(monkeypatch):
 def test_who_draws_gives_the_turn_back(monkeypatch):
     in_a_cleared_page(monkeypatch, processes.this_process)
     assert not processes._TURN.lock.locked()
+
+
+def test_threads_that_load_at_once_leave_no_sign_of_it(monkeypatch):
+    """While they do, a child is refused; afterwards it is not."""
+    inside = threading.Barrier(5)
+    monkeypatch.setattr(processes, "_load", lambda _: (inside.wait(PATIENCE), inside.wait(PATIENCE)))
+    loading = [threading.Thread(target=processes.load, args=("a room",)) for _ in range(4)]
+    for one in loading:
+        one.start()
+    inside.wait(PATIENCE)
+    parent = processes.this_process()
+    with monkeypatch.context() as patch:
+        patch.setattr(processes, "this_process", lambda: (b"of a child", parent[1]))
+        with pytest.raises(SourceError, match="forked while a thread of its parent was loading"):
+            processes.load()
+    inside.wait(PATIENCE)
+    for one in loading:
+        one.join()
+    with monkeypatch.context() as patch:
+        patch.setattr(processes, "this_process", lambda: (b"of a child", parent[1]))
+        processes.load()

@@ -40,7 +40,6 @@ class _Opened:
 class _Held:
     """The state of a database in one process: at most one open connection, changed under the lock."""
 
-    process: tuple[bytes, int] = field(default_factory=this_process)
     lock: threading.Lock = field(default_factory=threading.Lock)
     opened: list[_Opened] = field(default_factory=list)
 
@@ -56,7 +55,7 @@ class Database:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._held = [_Held()]
+        self._held = {this_process(): _Held()}
         finalize(self, _close, self._held)
 
     @contextmanager
@@ -93,11 +92,11 @@ class Database:
         self.retire()
 
     def _of_this_process(self) -> _Held:
-        held = self._held[-1]
-        if held.process != this_process():
-            _leave_behind(held)
-            self._held[-1] = held = _Held()
-        return held
+        process = this_process()
+        if process not in self._held:
+            for held in [*self._held.values()]:
+                _leave_behind(held)
+        return self._held.setdefault(process, _Held())  # in one step: all threads of a new child get the same
 
 
 def _open_database(limits: Limits) -> _Opened:
@@ -137,9 +136,9 @@ def _end(opened: _Opened) -> None:
     remove_spill_folder(opened.folder)
 
 
-def _close(holders: list[_Held]) -> None:
-    for held in holders:
-        if held.process != this_process():
+def _close(holders: dict[tuple[bytes, int], _Held]) -> None:
+    for process, held in [*holders.items()]:
+        if process != this_process():
             _leave_behind(held)
         for opened in [*held.opened]:
             _retire(held, opened)
