@@ -6,11 +6,11 @@ comes out.
 """
 
 import typing as _typing
-from importlib import import_module as _import_module
 from importlib.util import find_spec as _find_spec
 
 from discreet._moved import keep_old_names as _keep_old_names
 from discreet._version import __version__
+from discreet.exact.on_demand import turn_to_load as _load
 
 if _typing.TYPE_CHECKING:
     from discreet.approvals.demand import Demand
@@ -362,12 +362,12 @@ if not _typing.TYPE_CHECKING:  # type checkers see the imports above, and that t
     def __getattr__(name: str) -> object:
         """A public name, or a module of this package, loaded when it is first used."""
         if name in _HOME:
-            found = getattr(_import_module(_HOME[name]), "sum_of" if name == "sum" else name)
+            found = getattr(_load(_HOME[name]), "sum_of" if name == "sum" else name)
             globals()[name] = found
             return found
         if not name.startswith("_") and _find_spec(f"{__name__}.{name}") is not None:
-            return _import_module(f"{__name__}.{name}")
-        words = _import_module("discreet.statistics.other_words")
+            return _load(f"{__name__}.{name}")
+        words = _load("discreet.statistics.other_words")
         if name in words.EARLIER:
             return __getattr__(words.EARLIER[name])
         near = words.nearest_way(name)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from discreet import datasets
 from discreet.cli.drafting import Entry
+from discreet.datasets import path as path_of_example
 from discreet.domain.reading import CsvFiles, CsvFormat
 from discreet.engines import outline_of, source_text
 from discreet.engines.base import CodeList, Header
@@ -33,5 +33,5 @@ def outline(source: str, form: CsvFormat) -> tuple[Header, Mapping[str, CodeList
     Raises:
         SourceError: the header cannot be read.
     """
-    path = datasets.path(source.removeprefix("example:")) if source.startswith("example:") else source
+    path = path_of_example(source.removeprefix("example:")) if source.startswith("example:") else source
     return outline_of(path if form == USUAL_FORM else CsvFiles(path, **asdict(form)))

@@ -55,7 +55,6 @@ folder, and is loaded when a source needs it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +69,7 @@ from discreet.engines.resources import NO_LIMITS, Limits
 from discreet.engines.sources import Opened, open_known, source_in, source_text
 from discreet.engines.texts import check_text_column
 from discreet.errors import ArgumentError, InternalError, SourceError, printed
+from discreet.exact.on_demand import turn_to_load
 
 if TYPE_CHECKING:
     from discreet.engines.duckdb.streams import DatabaseTable
@@ -95,7 +95,7 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         """`DatabaseTable`, loaded with its driver when it is first used."""
         if name == "DatabaseTable":
-            return import_module("discreet.engines.duckdb.streams").DatabaseTable
+            return turn_to_load("discreet.engines.duckdb.streams").DatabaseTable
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -18,9 +18,9 @@ import sys
 import threading
 from contextlib import suppress
 from functools import cache
-from importlib import import_module
 
 from discreet.errors import SourceError
+from discreet.exact.on_demand import turn_to_load
 
 __all__ = ["check_polars", "check_process", "load", "this_process"]
 
@@ -163,7 +163,7 @@ def load(*packages: str) -> None:
 
 @cache
 def _load(package: str) -> None:
-    found = import_module(package)
+    found = turn_to_load(package)
     if package.startswith("discreet."):
         for module in pkgutil.walk_packages(found.__path__, f"{package}."):
-            import_module(module.name)
+            turn_to_load(module.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, fields
 from pathlib import Path
 
-from discreet import datasets
+from discreet.datasets import path as path_of_example
 from discreet.domain.reading import CsvFiles, CsvFormat
 from discreet.engines import source_in
 from discreet.planfile.tree import Node
@@ -18,7 +18,7 @@ def source_of(node: Node, folder: Path) -> str:
     written = node.string()
     if written.startswith("example:"):
         with node.locate_errors():
-            return str(datasets.path(written.removeprefix("example:")))
+            return str(path_of_example(written.removeprefix("example:")))
     if not written or "\0" in written:
         raise node.wrong("must be a path, a glob, or 'example:' and the name of an example data set")
     with node.locate_errors():

@@ -40,10 +40,10 @@ lower bounds. The theorems are proved in docs/proofs/privacy.md and docs/proofs/
 
 from __future__ import annotations
 
-from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from discreet.exact.on_demand import turn_to_load
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, from_json, kind_name, scale, to_json
 from discreet.privacy.measures import GDP, RDP, ZCDP, ApproxDP, ApproxGDP, ApproxZCDP, Measure, PureDP
 
@@ -90,5 +90,5 @@ _ON_DEMAND = MappingProxyType(
 def __getattr__(name: str) -> Any:
     """The calculus is loaded when it is first used: `import discreet` stays light."""
     if name in _ON_DEMAND:
-        return import_module(f"{__name__}.{_ON_DEMAND[name]}")
+        return turn_to_load(f"{__name__}.{_ON_DEMAND[name]}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -26,8 +26,9 @@
 * `words`: The facts of a release document in plain sentences
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from discreet.exact.on_demand import turn_to_load
 
 if TYPE_CHECKING:
     from discreet.pages.report.page import render, write_report
@@ -39,5 +40,5 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         """A public name, loaded when it is first used: the process that draws is started before."""
         if name in __all__:
-            return getattr(import_module("discreet.pages.report.page"), name)
+            return getattr(turn_to_load("discreet.pages.report.page"), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
