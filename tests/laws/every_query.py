@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache
 from itertools import combinations, combinations_with_replacement, product
 
 import numpy as np
@@ -39,6 +39,7 @@ from discreet.cube.queries import (
 from discreet.cube.trees import Tree
 from discreet.domain.groups import group_labels, group_of
 from discreet.domain.steps import conditions_of
+from discreet.exact.cached import cached_property
 from discreet.mechanisms import Change, Sensitivity, worst
 from discreet.plan.plan import Plan
 from discreet.quotes.allocate import changes_of, quote

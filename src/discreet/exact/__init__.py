@@ -2,6 +2,7 @@
 
 * `balls`: Certified real numbers: interval arithmetic (python-flint) with enclosures in, directed doubles and rationals
   out
+* `cached`: Properties that are computed once for each object, without a lock that a child could find held
 * `canonical`: The one JSON text of a value, its digest, and a document that holds its own
 * `clock`: The clock, for people: nothing depends on what it says
 * `figures`: Numbers and names as people read them: rounded so that no interval shrinks, and without invisible

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -23,6 +22,7 @@ from discreet.cube.value_paths import CategoryPath, KeyAxis, Path, axis_size
 from discreet.domain.groups import CategoryGroup
 from discreet.domain.steps import TableFacts
 from discreet.errors import InternalError, PlanError
+from discreet.exact.cached import cached_property
 from discreet.statistics.base import Statistic
 from discreet.statistics.levels import declared_levels, depth_first
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 from discreet.cube.queries import AreaEffects, AreaLevels, Query
 from discreet.domain.groups import Group
 from discreet.domain.origins import covers
 from discreet.domain.steps import conditions_of
 from discreet.errors import PlanError
+from discreet.exact.cached import cached_property
 from discreet.mechanisms import Sensitivity
 from discreet.mechanisms.effect_costs import Cost
 from discreet.mechanisms.effects import Axes

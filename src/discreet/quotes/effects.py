@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 from discreet.cube.queries import EffectCounts, Query
 from discreet.domain.groups import Group
 from discreet.domain.origins import covers
 from discreet.errors import PlanError
+from discreet.exact.cached import cached_property
 from discreet.mechanisms import Sensitivity
 from discreet.mechanisms.effect_costs import Changes, Cost, cost_of, listed_changes
 from discreet.mechanisms.effect_search import Demand, Division

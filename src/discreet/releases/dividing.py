@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.exact.cached import cached_property
 from discreet.mechanisms.effects import Axes
 from discreet.releases.nearest import Sums, nearest
 from discreet.releases.transport import round_columns, round_rows, round_table

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from math import prod
 from typing import ClassVar
 
@@ -19,6 +18,7 @@ from discreet.cube.queries import AreaEffects, AreaLevels, EffectCounts, Query, 
 from discreet.domain.groups import CategoryGroup, Group, group_labels
 from discreet.domain.origins import root_of
 from discreet.errors import InternalError, PlanError
+from discreet.exact.cached import cached_property
 from discreet.mechanisms import law_of_cell
 from discreet.mechanisms.effects import Axes, Effects, effects_of
 from discreet.noise.single.laws import RoundedGaussian

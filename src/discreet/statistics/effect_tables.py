@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from itertools import product
 from math import prod
 from typing import ClassVar
 
 from discreet.cube.queries import EffectCounts, Query
 from discreet.errors import InternalError
+from discreet.exact.cached import cached_property
 from discreet.exact.numbers import float_up
 from discreet.mechanisms import law_of_cell
 from discreet.mechanisms.effects import Axes

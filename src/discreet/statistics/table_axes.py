@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import combinations, pairwise
 from math import prod
 
@@ -20,6 +19,7 @@ from discreet.cube.queries import EffectCounts, RowCount, TableCounts
 from discreet.domain.groups import BinGroup, Group, covering, group_labels
 from discreet.domain.origins import says_more
 from discreet.domain.steps import NumberFacts, TableFacts
+from discreet.exact.cached import cached_property
 from discreet.mechanisms.effects import Axes, Effects, effects_of
 from discreet.statistics.base import Asked
 from discreet.statistics.conditions import TableConditions

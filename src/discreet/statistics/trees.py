@@ -13,12 +13,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.cells import Codes, Integers
+from discreet.exact.cached import cached_property
 from discreet.exact.integers import has_room, narrow
 
 __all__ = [

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from types import MappingProxyType
 from typing import ClassVar
 
 from discreet.cube.queries import FINE, Query, WholeTable
 from discreet.cube.weights import Weighting
+from discreet.exact.cached import cached_property
 from discreet.exact.numbers import float_up
 from discreet.mechanisms import law_of_cell
 from discreet.mechanisms.effects import Axes

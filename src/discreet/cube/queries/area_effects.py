@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -18,6 +17,7 @@ from discreet.cube.queries.vector_norms import Norms
 from discreet.cube.scans import Scan
 from discreet.domain.groups import CategoryGroup
 from discreet.domain.steps import TableFacts
+from discreet.exact.cached import cached_property
 
 __all__ = ["AreaEffects", "AreaLevels"]
 

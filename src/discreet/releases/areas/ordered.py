@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 
 import numpy as np
 
 from discreet.cube.cells import Codes, Integers
 from discreet.cube.queries import AreaLevels
+from discreet.exact.cached import cached_property
 from discreet.mechanisms.effects import Axes, Effects
 from discreet.statistics.levels import depth_first
 from discreet.statistics.trees import Tree

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import ceil, floor, sqrt
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.exact.cached import cached_property
 from discreet.exact.numbers import Amount
 
 __all__ = ["MISSING", "Counts", "Spread", "Tails", "Term", "binomial", "hypergeometric", "hypergeometrics", "spread"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import chain
 from math import isfinite
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.domain.about import About
 from discreet.errors import ArgumentError, InternalError, printed
+from discreet.exact.cached import cached_property
 from discreet.exact.figures import plural
 from discreet.releases.labelled import texts_of
 from discreet.releases.recomputed import Published
