@@ -108,8 +108,7 @@ def tables_seen(
         levels = tuple(one.ravel() for one in np.indices(sizes, dtype=np.int64)) if sizes else ()
         shown = np.array(places_of(axes, frame["columns"]), dtype=np.int64)
         further = [(np.where(there.ravel(), -1, 0), np.zeros(1, dtype=np.int64))] if not there.all() else []
-        if len(shown) < prod(sizes):
-            further += [*_public_margins(read, table, there), *_public_sums(read, table, there)]
+        further += [*_public_margins(read, table, there), *_public_sums(read, table, there)]
         found.append(_seen(frame, numbers.ravel(), levels, shown, further))
     return found
 
@@ -117,17 +116,17 @@ def tables_seen(
 def _public_sums(read: ReadTables, table: Axes, there: NDArray[np.bool_]) -> list[Constraint]:
     """The public sums of cells that the estimates meet, those of disjoint cells together; nothing of filled levels."""
     own = [] if read.given is None or any(axis in read.fills for axis in table) else read.given.conditions
-    found: list[Constraint] = []
-    for one in (each for each in own if each.table == table):
-        alive = np.flatnonzero(there)
-        labels, totals = np.full(there.size, -1, dtype=np.int64), list[int]()
-        for single in sorted(one.sums, key=lambda each: len(each.cells)):
-            cells = alive[single.cells]
-            if single.factors is None and (labels[cells] < 0).all():
-                labels[cells] = len(totals)
-                totals.append(single.total)
-        found.append((labels, np.array(totals, dtype=np.int64)))
-    return found
+    alive, found = np.flatnonzero(there), list[tuple[NDArray[np.int64], list[int]]]()
+    for single in (one for each in own if each.table == table for one in each.sums if one.factors is None):
+        cells = alive[single.cells]
+        free = next((one for one in found if (one[0][cells] < 0).all()), None)
+        if free is None:
+            free = np.full(there.size, -1, dtype=np.int64), list[int]()
+            found.append(free)
+        labels, totals = free
+        labels[cells] = len(totals)
+        totals.append(single.total)
+    return [(labels, np.array(totals, dtype=np.int64)) for labels, totals in found]
 
 
 def _public_margins(read: ReadTables, table: Axes, there: NDArray[np.bool_]) -> list[Constraint]:

@@ -91,7 +91,7 @@ def round_table(real: Floats, rows: Whole, groups: Codes, columns: Whole) -> Who
 
 
 def _floor(real: Floats) -> Whole:
-    found: Whole = np.floor(real + _NEAR).astype(np.int64)
+    found: Whole = np.floor(real + _NEAR).astype(np.int64, order="C")  # so that `_fill` adds to it, and not to a copy
     return found
 
 

@@ -105,7 +105,7 @@ def moved_by(effects: Effects, projected: Projected, common: int, given: Given) 
     for one, multipliers in zip(given.conditions, given.multipliers, strict=True):
         weights = one.spread(multipliers, [effects.sizes[axis] for axis in one.table])
         for part in parts_of(effects, one.table):
-            if part in given.precisions:
+            if part in given.precisions and part in projected:  # else no table that is asked for has it
                 added[part] = _of_python(added.get(part, 0) + _margin(weights, one.table, part))
     scale = 1 << given.bits + given.steps
     found: dict[Axes, Integers] = {part: _of_python(one.astype(np.object_) * scale) for part, one in projected.items()}

@@ -137,3 +137,16 @@ def test_sums_that_do_not_agree_are_no_problem_of_floats():
         round_table(np.zeros((1, 1)), np.array([1]), np.zeros(1, np.int64), np.array([[2]]))
     with pytest.raises(InternalError, match="must agree"):
         round_table(np.zeros((1, 2)), np.array([0]), np.zeros(1, np.int64), np.array([[1, -1]]))
+
+
+def test_the_order_of_numbers_in_memory_does_not_matter():
+    """What is read column by column is a copy when it is flattened: additions to that copy would be lost."""
+    real = np.array([[36.8, 104.4, 3.8], [11.1, 69.9, 0.0]])
+    rows, columns = np.array([145, 81]), np.array([[48, 174, 4]])
+    groups = np.zeros(2, dtype=np.int64)
+    for found in (
+        round_rows,
+        lambda one, sums: round_columns(one, groups, columns),
+        lambda one, sums: round_table(one, sums, groups, columns),
+    ):
+        assert (found(np.asfortranarray(real), rows) == found(real, rows)).all()
