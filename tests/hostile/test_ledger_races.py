@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.builders import drawn
+from tests.builders import PATIENCE, drawn
 
 from discreet.errors import BudgetExceeded, LedgerError
 from discreet.ledger import Ledger
@@ -38,7 +38,7 @@ def race(path: Path, processes: int, units: int, shared: Ledger | None = None, *
 
     def ask(name: str) -> int:
         try:
-            ledger = shared or Ledger.open(path)
+            ledger = shared or Ledger.open(path, patience=PATIENCE)
             (sequence,) = ledger.reserve(identity(units), [asks(name)])
             ledger.commit(drawn(ledger, sequence), name.encode())
         except BudgetExceeded:
@@ -171,7 +171,7 @@ def test_processes_that_race_to_publish_exact_totals(tmp_path: Path) -> None:
 
     def work(number: int) -> int:
         try:
-            ledger = Ledger.open(path)
+            ledger = Ledger.open(path, patience=PATIENCE)
             ledger.commit(ledger.publish(with_totals(), TOTALS), b"%d" % number)
         except LedgerError as error:
             return REFUSED if "published already" in str(error) else BROKEN

@@ -41,29 +41,40 @@ def _served(folder: Path) -> Iterator[str]:
         shutil.chown(folder / "pw", user)
     data = folder / "data"
     _run(user, FOLDERS[0] / "initdb", "-D", data, "-U", "reader", "-A", "scram-sha-256", "--pwfile", folder / "pw", "-N")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     settings = {"listen_addresses": "127.0.0.1", "unix_socket_directories": str(folder), "fsync": "off"}
     options = [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]
-    command = [str(FOLDERS[0] / "postgres"), "-D", str(data), "-p", str(port), *options]
-    with Popen(command, user=user, stdout=DEVNULL, stderr=DEVNULL, cwd="/") as process:
-        try:
-            _wait_for(port)
-            os.environ["DISCREET_TEST_PG"] = PASSWORD
-            yield f"postgresql://reader:${{DISCREET_TEST_PG}}@127.0.0.1:{port}/postgres"
-        finally:
-            os.environ.pop("DISCREET_TEST_PG", None)
-            process.send_signal(SIGQUIT)  # at once
-
-
-def _wait_for(port: int) -> None:
-    ready = [str(FOLDERS[0] / "pg_isready"), "-h", "127.0.0.1", "-p", str(port)]
-    for _ in range(10 * PATIENCE):
-        if subprocess.run(ready, check=False, capture_output=True).returncode == 0:
-            return
-        sleep(0.1)
+    for _ in range(10):  # another process may have taken the port meanwhile
+        port = _free_port()
+        command = [str(FOLDERS[0] / "postgres"), "-D", str(data), "-p", str(port), *options]
+        with Popen(command, user=user, stdout=DEVNULL, stderr=DEVNULL, cwd="/") as process:
+            try:
+                if not _is_ready(process, folder, port):
+                    continue
+                os.environ["DISCREET_TEST_PG"] = PASSWORD
+                yield f"postgresql://reader:${{DISCREET_TEST_PG}}@127.0.0.1:{port}/postgres"
+                return
+            finally:
+                os.environ.pop("DISCREET_TEST_PG", None)
+                process.send_signal(SIGQUIT)  # at once
     pytest.fail("the server did not start")
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def _is_ready(process: Popen[bytes], folder: Path, port: int) -> bool:
+    """True as soon as this very server answers, at the socket in its own folder; False if it has ended."""
+    ready = [str(FOLDERS[0] / "pg_isready"), "-h", str(folder), "-p", str(port)]
+    for _ in range(10 * PATIENCE):
+        if process.poll() is not None:
+            return False
+        if subprocess.run(ready, check=False, capture_output=True).returncode == 0:
+            return True
+        sleep(0.1)
+    return False
 
 
 def _server_user() -> str | None:
