@@ -5,16 +5,17 @@ Proof: docs/proofs/areas.md, K4.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.cube.cells import Integers
-from discreet.cube.queries import AreaEffects, AreaLevels, EffectCounts, Query, RowCount
+from discreet.cube.queries import AreaEffects, AreaLevels, EffectCounts, Query, RowCount, TableCounts
 from discreet.domain.groups import CategoryGroup, Group, group_labels
 from discreet.domain.origins import root_of
 from discreet.errors import InternalError, PlanError
@@ -41,6 +42,9 @@ from discreet.statistics.tree_shares import Wanted, best_shares_in_tree
 from discreet.statistics.trees import Floats, Tree
 
 __all__ = ["AreasRecipe", "decimals_of_areas", "ends_of_areas", "recipe_of"]
+
+_MOST_CELLS = 1 << 22
+"""Of a table whose cells are looked at one by one."""
 
 
 def recipe_of(
@@ -80,7 +84,8 @@ def recipe_of(
         parts = {key: query for key, query in parts.items() if key in given or key in known}
     columns = tuple(group.column for group in axes)
     totals = tuple(_told_apart(listed.columns, named, columns, asked) for listed in asked.totals)
-    return AreasRecipe(levels, axes, tuple(sizes[one] for one in axes), alive, wanted, given, parts, known, totals)
+    many = tuple(sizes[one] for one in axes)
+    return AreasRecipe(levels, axes, many, alive, wanted, given, parts, known, totals, asked.held)
 
 
 def _check_last(
@@ -133,6 +138,7 @@ class AreasRecipe:
         parts: the query of each effect of each level that is known or measured.
         known: the counts behind those that follow from what is public; the others get noise.
         totals: the columns of each table of exact totals; None for one that says other things of areas or groups.
+        held: the positions of the cells of a table that can have rows, as far as is known; None where nothing is.
     """
 
     whole: ClassVar = False
@@ -145,6 +151,7 @@ class AreasRecipe:
     parts: Mapping[tuple[int, Axes], AreaEffects]
     known: Mapping[tuple[int, Axes], Counted]
     totals: tuple[frozenset[str] | None, ...]
+    held: Callable[[TableCounts], Collection[int] | None]
 
     @property
     def tree(self) -> Tree:
@@ -237,7 +244,43 @@ class AreasRecipe:
             listed = tuple(axis for axis in table.axes if self.groups[axis].column in columns)
             if not all((min(level, table.level), part) in self.known for part in tables.parts_of(listed)):
                 return APART
-        return {"totals": ADD_UP}
+        return APART if self._has_noise_where_nobody_is(table) else {"totals": ADD_UP}
+
+    def _has_noise_where_nobody_is(self, table: AreaTable) -> bool:
+        """True if some cells in which nobody can be are not all cells of margins that are known to be 0.
+
+        Sums of the other cells, which exact totals say, are then not those of the estimates.
+        """
+        areas, empty = self._empty(table)
+        left = empty.copy()
+        names_areas = any(columns is None or columns & {*self.levels.columns} for columns in self.totals)
+        for level in {table.level} if names_areas else {table.level, 0}:
+            for part in self._known_margins(level, table.axes):
+                over = [areas + place for place, axis in enumerate(table.axes) if axis not in part]
+                left &= ~empty.all(axis=tuple(over if level == table.level else [*range(areas), *over]), keepdims=True)
+        return bool(left.any())
+
+    def _empty(self, table: AreaTable) -> tuple[int, NDArray[np.bool_]]:
+        """The cells of a table in which nobody can be, and how many axes are of areas: 1, or 0.
+
+        Of tables of very many cells the groups alone are looked at.
+        """
+        areas = min(table.level, 1)
+        sizes = [*self.levels.sizes[table.level - 1 : table.level], *(self.sizes[axis] for axis in table.axes)]
+        alive = [*self.levels.there[table.level - 1 : table.level], *(self.alive[axis] for axis in table.axes)]
+        if areas and prod(sizes) > _MOST_CELLS:
+            return self._empty(AreaTable(0, table.axes))
+        held = self.held(TableCounts(self.groups_of(table), tuple(sizes))) if prod(sizes) <= _MOST_CELLS else None
+        there = np.full(sizes, held is None)
+        there.ravel()[[] if held is None else [*held]] = True
+        return areas, np.asarray(~there[np.ix_(*alive)] if alive else ~there)
+
+    def _known_margins(self, level: int, axes: Axes) -> Iterator[Axes]:
+        """The margins of a table in each area of a level that follow from what is public."""
+        tables = TreeTables(self.tree, self.effects)
+        for part in tables.parts_of(axes):
+            if all((level, one) in self.known for one in tables.parts_of(part)):
+                yield part
 
     def measured(self, answers: Answers) -> MeasuredAreas:
         """The public answers of all effects of all levels, with noise or without."""

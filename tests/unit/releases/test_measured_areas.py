@@ -11,6 +11,7 @@ from tests.builders import run, session_over
 
 import discreet as dp
 from discreet.releases.document import make_release
+from discreet.statistics.area_recipe import AreasRecipe
 
 LEVELS = {"state": ["10", "10", "44", "44"], "county": ["101", "103", "441", "443"]}
 SCHEMA = dp.Schema(
@@ -22,6 +23,7 @@ SCHEMA = dp.Schema(
 )
 ROWS = list(product([*LEVELS["county"], "999"], ["f", "m"], [0, 4, 9])) * 4
 FRAME = pl.DataFrame(ROWS, schema=["area", "sex", "age"], orient="row")
+NOBODY = dp.Impossible("sex", "age", cells=[("f", age) for age in (1, 2, 3, *range(5, 9))])
 AREAS = dp.agreeing_areas("area", by=[[], ["sex"], [dp.bins("age", step=5), "sex"]])
 
 
@@ -54,6 +56,9 @@ CASES = {
     "totals of one area": {"invariants": dp.Totals("area.state", only=["10"])},
     "totals of regions": {"invariants": dp.Totals("coast")},
     "totals beside the levels": {"invariants": dp.Totals("odd")},
+    "impossible cells": {"invariants": dp.Totals("area.state") + NOBODY},
+    "impossible cells of an area": {"invariants": dp.Impossible("area.state", "age", cells=[("10", 7), ("44", 1)])},
+    "two lists, and a cell without rows": {"invariants": dp.Totals("area.state") + dp.Totals("sex", "age")},
 }
 
 
@@ -92,6 +97,28 @@ def test_totals_that_areas_do_not_have_are_not_said_to_be_met():
         frames = released(invariants=invariants).document["frames"]
         told = {frame["totals"] for frame in frames if frame["name"].startswith("areas_area")}
         assert told == {"do not match the published ones"}
+
+
+def test_cells_in_which_nobody_can_be_have_noise_and_the_document_says_so(monkeypatch):
+    """What is exact of all cells of a state is not exact of those that rows can be in; margins without such cells are."""
+    nobody = dp.Impossible("sex", "age", cells=[("f", age) for age in range(5, 10)])
+    shown = [row for row in ROWS if not (row[1] == "f" and row[2] > 4)]
+    frame = pl.DataFrame(shown, schema=["area", "sex", "age"], orient="row")
+
+    def frames():
+        beside = {"neighbours": dp.ReplaceOne(rows=len(shown)), "invariants": dp.Totals("area.state") + nobody}
+        with session_over(frame, SCHEMA, budget=dp.ZCDP(1), **beside) as session:
+            release = session.release(session.table.agg(AREAS), spend=1, name="all")
+        dp.verify(release)
+        return {one["name"]: one["totals"] for one in release.document["frames"]}
+
+    told = frames()
+    assert told["areas_area.state_age_sex"] == told["areas_age_sex"] == "do not match the published ones"
+    assert told["areas_area.state"] == "are the published ones"
+    assert told["areas_area.county_sex"] == "add up to the published ones"
+    monkeypatch.setattr(AreasRecipe, "_has_noise_where_nobody_is", lambda *_: False)
+    with pytest.raises(dp.ArgumentError, match="are not the public ones"):  # a mutant
+        frames()
 
 
 CHANGES = {
