@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from discreet.errors import ArgumentError, printed
 from discreet.exact.figures import number
+from discreet.plan.shown import count_shown
 from discreet.statistics.recipe import GroupSize
 
 if TYPE_CHECKING:
@@ -45,16 +46,17 @@ def check_expect(expect: Expect) -> tuple[int, ...]:
 def sizes_of(plan: Plan, expect: Sequence[int] = ()) -> tuple[GroupSize, ...]:
     """The sizes that errors are stated for, ascending: of several expected ones the least, the middle and the greatest.
 
-    Where n is public and nothing is expected it is n over the number of groups, and else 10, 100, 1,000 and 10,000 rows.
+    Where n is public and nothing is expected it is n over the number of groups that are printed, and else 10, 100, 1,000 and
+    10,000 rows.
     Where n is private, nothing is known of other groups than the expected one, so they are taken to be empty: then a share
     has the smallest divisor. A round size is stated for a table whose groups all have it.
     """
     every = plan.facts.rows
-    groups = 1 if expect else plan.layout.cells
+    groups = 1 if expect else max(1, count_shown(plan))
     if expect:
         chosen = sorted({expect[0], expect[len(expect) // 2], expect[-1]})
     else:
-        chosen = list(_ROUND) if every is None else [max(1, every // plan.layout.cells)]
+        chosen = list(_ROUND) if every is None else [max(1, every // groups)]
     return tuple(GroupSize(rows, max(rows, rows * groups if every is None else every)) for rows in chosen)
 
 

@@ -27,6 +27,13 @@ def test_the_sizes_are_those_of_the_plan_or_round_ones() -> None:
     assert [(one.rows, one.every) for one in sizes_of(PUBLIC)] == [(12, 50)]  # 50 rows in 4 groups, null among them
     assert [(one.rows, one.every) for one in sizes_of(PRIVATE, (150,))] == [(150, 150)]  # the others may be empty
     assert [one.rows for one in sizes_of(PUBLIC, (3, 4, 5, 6, 70))] == [3, 5, 70]
+    public = dp.Table(SCHEMA, dp.ReplaceOne(rows=50)).group_by("s", nulls="drop").agg(dp.count())
+    assert [(one.rows, one.every) for one in sizes_of(public)] == [(16, 50)]  # in the 3 groups that are printed
+    private = dp.Table(SCHEMA, dp.AddRemove()).where({"s": ["a", "b"]}).group_by("s", nulls="drop").agg(dp.count())
+    assert [one.every for one in sizes_of(private)] == [20, 200, 2000, 20000]
+    required = dp.Schema(s=dp.Category(["a", "b", "c"], required=True))
+    whole = dp.Table(required, dp.ReplaceOne(rows=50)).group_by("s").agg(dp.count())
+    assert [one.rows for one in sizes_of(whole)] == [16]
     known = dp.Table(SCHEMA, dp.AddRemove()).impute({"s": dp.Weights({"a": 1})})
     assert [one.rows for one in sizes_of(known.resize(9).group_by("s").agg(dp.count()))] == [3]
 
