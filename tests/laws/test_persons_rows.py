@@ -6,6 +6,7 @@ equal it, and whatever is asked of the table of persons is answered as of a tabl
 
 from __future__ import annotations
 
+import pickle
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
@@ -122,6 +123,18 @@ def test_the_tables_of_persons_of_neighbours_differ_in_at_most_one_row_and_are_a
 @pytest.mark.slow
 def test_all_tables_of_three_rows() -> None:
     check(THREE[0])
+
+
+def test_columns_are_known_never_to_be_null_where_no_rows_of_a_person_make_them_so() -> None:
+    """A table of rows with the same columns may be a file with nulls: of it nothing is known."""
+    for table, filtered in ((PERSONS, False), (FILTERED, True)):
+        made = [row for rows in TABLES for row in written_again(rows, filtered=filtered)]
+        never = {name for place, name in enumerate(MADE) if all(row[place] is not None for row in made)}
+        known = {name for name in MADE if not asked(table).facts[name].nullable}
+        assert known == {"visits", "shops", "amounts"} <= never
+        assert filtered or known == never  # a condition on a column leaves no nulls in it either
+        assert all(plain().agg(dp.count(name)).facts[name].nullable for name in MADE)
+        assert pickle.loads(pickle.dumps(asked(table))).facts == asked(table).facts
 
 
 def null_is_somebody(_literal: Callable[..., Any]) -> Callable[..., Any]:

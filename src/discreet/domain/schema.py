@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -46,6 +46,8 @@ class Schema:
     """The columns of texts that nobody listed. They are not `columns`: only their frequent values are ever named."""
     joined: Mapping[str, Schema]
     """The tables of persons whose columns stand among `columns`, each with its own schema, by their names."""
+    counted: frozenset[str]
+    """The columns that count what each person has. They are never null (U6 of docs/proofs/persons.md)."""
 
     def __init__(self, columns: Mapping[str, Given] | None = None, /, **named: Given) -> None:
         if columns is not None and not isinstance(columns, Mapping):
@@ -68,6 +70,7 @@ class Schema:
         object.__setattr__(self, "reading", None)
         object.__setattr__(self, "query", None)
         object.__setattr__(self, "joined", MappingProxyType({}))
+        object.__setattr__(self, "counted", frozenset())
 
     def read_as(self, reading: CsvFormat | None) -> Schema:
         """The same columns, read from CSV files of this format: it decides what their cells mean, and so is part of them."""
@@ -116,6 +119,10 @@ class Schema:
                 )
         whole = {**self._declared(), **other.columns}
         return _read_again(whole, self.reading, self.query, {**self.joined, table: other})
+
+    def counting(self, counted: Iterable[str]) -> Schema:
+        """The same columns, of which these count what each person has."""
+        return _read_again(self._declared(), self.reading, self.query, self.joined, frozenset(counted))
 
     @property
     def tables(self) -> Mapping[str, str]:
@@ -166,7 +173,7 @@ class Schema:
         if not isinstance(other, Schema):
             return NotImplemented
         mine, others = (
-            (tuple(one._declared().items()), one.reading, one.derived(), dict(one.joined))  # noqa: SLF001
+            (tuple(one._declared().items()), one.reading, one.derived(), dict(one.joined), one.counted)  # noqa: SLF001
             for one in (self, other)
         )
         return mine == others
@@ -175,7 +182,7 @@ class Schema:
         return hash(tuple(self.columns.items()))
 
     def __reduce__(self) -> tuple[object, ...]:
-        said = (self.reading, self.query, dict(self.joined) or None)
+        said = (self.reading, self.query, dict(self.joined) or None, self.counted or None)
         last = max((place for place, one in enumerate(said, 1) if one is not None), default=0)
         return (_read_again if last else Schema, (self._declared(), *said[:last]))
 
@@ -207,12 +214,14 @@ def _read_again(
     reading: CsvFormat | None,
     query: Select | None = None,
     joined: Mapping[str, Schema] | None = None,
+    counted: frozenset[str] | None = None,
 ) -> Schema:
     """A schema with what is said of all its columns."""
     found = Schema(columns)
     object.__setattr__(found, "reading", reading)
     object.__setattr__(found, "query", query)
     object.__setattr__(found, "joined", MappingProxyType(dict(joined or {})))
+    object.__setattr__(found, "counted", counted or frozenset())
     return found
 
 

@@ -29,6 +29,10 @@ from discreet.statistics.person_values import Totals, Wanted, totals_of
 __all__ = ["PersonTable", "check_person_table", "person_rows", "person_table", "table_of_persons"]
 
 
+_COUNTED = ("rows", "distinct")
+"""What counts, and has a value for everybody: also where a person has no row, or no value."""
+
+
 @dataclass(frozen=True, slots=True)
 class PersonTable:
     """A table of rows, the steps on it, and what becomes of all rows of a person.
@@ -60,7 +64,8 @@ class PersonTable:
     @property
     def columns(self) -> Schema:
         """The schema of the table of persons."""
-        return Schema({name: _column(name, made, self.facts) for name, made in self.made})
+        schema = Schema({name: _column(name, made, self.facts) for name, made in self.made})
+        return schema.counting(name for name, made in self.made if made.how in _COUNTED)
 
     def columns_behind(self, used: Collection[str]) -> frozenset[str]:
         """The columns of the rows that decide the values of these columns of persons, and which persons have a row."""

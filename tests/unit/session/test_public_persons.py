@@ -76,7 +76,7 @@ def test_each_row_of_the_table_of_persons_is_a_row_of_a_person() -> None:
 def test_answers_with_one_row_each_have_the_noise_of_a_table_of_so_many_rows() -> None:
     with opened() as session:
         quotes = [
-            session.quote(session.table.per_person(n=dp.rows(0, 9)).agg(dp.mean("n", nulls="skip")), spend=1),
+            session.quote(session.table.per_person(n=dp.total("amount", 0, 9)).agg(dp.mean("n", nulls="skip")), spend=1),
             session.quote(session.beside["visitors"].agg(dp.mean("age", nulls="skip")), spend=1),
         ]
     rows = dp.Table(dp.Schema(n=dp.Number(0, 9), age=dp.Number(0, 110)), dp.ReplaceOne(rows=55))
@@ -89,6 +89,20 @@ def test_answers_with_one_row_each_have_the_noise_of_a_table_of_so_many_rows() -
         quote = session.quote(asked, spend=1)
     own = quote_of(parts.agg(dp.persons(), dp.count()), dp.ZCDP(1))
     assert [one.law for one in quote.measured] == [one.law for one in own.measured]
+
+
+def test_numbers_of_rows_are_known_for_everybody_also_for_who_has_none() -> None:
+    """So the divisor of their mean is the public number, and all of the spend goes into the sum."""
+    with opened() as session:
+        made = session.table.per_person(visits=dp.rows(2, 99), shops=dp.distinct("shop", most=3))
+        quote = session.quote(made.agg(dp.mean("visits"), dp.mean("shops")), spend=1)
+        table = session.release(made.agg(dp.mean("visits"), dp.mean("shops")), spend=10**9, name="means").table
+        groups = made.group_by(dp.bins("visits", [2, 3, 99])).agg(dp.count())
+        cells = session.release(groups, spend=10**9, name="groups").table
+    assert [one.query.words() for one in quote.measured] == ["sum of visits", "sum of shops"]
+    assert table["mean_visits"][0] == pytest.approx((500 + 5 * 2) / 55, abs=0.01)  # who has no rows is at the bound
+    assert table["mean_shops"][0] > 0
+    assert cells["count"].to_list() == [5, 50]
 
 
 def test_the_relation_is_read_back_and_said() -> None:
