@@ -1,5 +1,6 @@
 """Exact numbers in, directed floats out; one canonical JSON; files that stand whole or not at all.
 
+* `axes`: Arrays whose axes have names: in another order, and summed over some of them
 * `balls`: Certified real numbers: interval arithmetic (python-flint) with enclosures in, directed doubles and rationals
   out
 * `cached`: Properties that are computed once for each object, without a lock that a child could find held

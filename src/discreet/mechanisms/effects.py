@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.queries.effects import centred
+from discreet.exact.axes import in_order
 from discreet.totals.enumerate import forms_of_differences
 
 __all__ = [
@@ -105,7 +106,7 @@ def compose(effects: Effects, table: Axes, projected: Mapping[Axes, Integers]) -
     for part in parts:
         shape = [effects.sizes[axis] if axis in part else 1 for axis in ascending]
         found += projected[part].astype(found.dtype, copy=False).reshape(shape) * outside[part]
-    return found.transpose([ascending.index(axis) for axis in table]), prod(sizes) ** 2
+    return in_order(found, ascending, table), prod(sizes) ** 2
 
 
 def times(values: Integers, factor: int) -> Integers:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from discreet.domain.origins import joint_columns, root_of
 from discreet.domain.steps import facts_of
 from discreet.errors import InternalError
+from discreet.exact.axes import in_order
 from discreet.plan.plan import Plan
 from discreet.quotes.view import View, positions
 from discreet.totals.cells import positions as cell_positions
@@ -217,7 +218,7 @@ def _tables(
     axes = [columns.index(name) for name in named]
     ascending = sorted(axes)
     others = tuple(axis for axis in range(len(columns)) if axis not in axes)
-    reduced = np.asarray(alive.any(axis=others)).transpose([ascending.index(axis) for axis in axes])
+    reduced = in_order(np.asarray(alive.any(axis=others)), ascending, axes)
     for name in columns:
         if name not in star.separator and (view.places[name] < 0).any():
             return None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.exact.axes import in_order
 from discreet.mechanisms.effects import Axes
 from discreet.releases.read_tables import ReadTables, read_tables
 from discreet.releases.recomputed import places_of
@@ -146,7 +147,7 @@ def _public_margins(read: ReadTables, table: Axes, there: NDArray[np.bool_]) -> 
         own = [read.effects.sizes[axis] for axis in part]
         number = np.arange(prod(own), dtype=np.int64).reshape(own)
         spread = np.broadcast_to(
-            number.transpose([sorted(part).index(axis) for axis in table if axis in part]).reshape(
+            in_order(number, sorted(part), [axis for axis in table if axis in part]).reshape(
                 [read.effects.sizes[axis] if axis in part else 1 for axis in table]
             ),
             [read.effects.sizes[axis] - (axis in read.fills) for axis in table],

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
+from discreet.exact.axes import in_order
 from discreet.mechanisms.effects import Axes
 from discreet.releases.dividing import Areas, Dividing
 from discreet.releases.measured_areas import printed_places, read_areas, tables_of
@@ -37,7 +38,7 @@ def whole_areas(document: Mapping[str, Any], block: Mapping[str, Any], frames: S
     for table, frame in zip(tables_of(block), frames, strict=True):
         ascending = sorted(table.axes)
         counts = every[AreaTable(table.level, tuple(ascending))]
-        turned = counts.transpose([0, *(1 + ascending.index(axis) for axis in table.axes)])
+        turned = in_order(counts, ascending, table.axes, after=1)
         found.append(printed_places(block, table, frame).of(turned, 0))
         _check(frame, found[-1])
     return found

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InternalError
+from discreet.exact.axes import in_order, margin_of
 from discreet.mechanisms.effects import Axes, Effects
 from discreet.statistics.effects import parts_of
 from discreet.statistics.public_totals import PublicSum, factors_of
@@ -185,10 +186,7 @@ class _Dense:
 def _effect_of(effects: Effects, rows: _Rows, part: Axes) -> Floats:
     """The conditions in an effect: their margins, centred, over the cells that a number is spread over."""
     shape = [effects.sizes[axis] for axis in rows.table]
-    outside = tuple(1 + place for place, axis in enumerate(rows.table) if axis not in part)
-    margin = rows.matrix.reshape(-1, *shape).sum(axis=outside)
-    order = [axis for axis in rows.table if axis in part]
-    margin = margin.transpose([0, *(1 + order.index(axis) for axis in part)])
+    margin = margin_of(rows.matrix.reshape(-1, *shape), rows.table, part, after=1)
     for place in range(1, margin.ndim):
         margin = margin - margin.mean(axis=place, keepdims=True)
     return np.asarray(margin / prod(effects.sizes[axis] for axis in rows.table if axis not in part))
@@ -196,8 +194,7 @@ def _effect_of(effects: Effects, rows: _Rows, part: Axes) -> Floats:
 
 def _spread(effects: Effects, values: Floats, part: Axes, table: Axes, readings: Sequence[Floats | None]) -> Floats:
     """Numbers of an effect as they are in the printed cells of a table that has it."""
-    order = [part.index(axis) for axis in table if axis in part]
-    found = values.transpose([0, *(1 + place for place in order)])
+    found = in_order(values, part, [axis for axis in table if axis in part], after=1)
     for place, (axis, reading) in enumerate(zip(table, readings, strict=True), start=1):
         if axis not in part:
             # Along other axes a number is the same everywhere; a reading adds its entries up.

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.cells import Integers
+from discreet.exact.axes import margin_of
 from discreet.mechanisms.effects import Axes, Effects, compose, project
 from discreet.statistics.condition_systems import System, system_of
 from discreet.statistics.effects import parts_of
@@ -106,7 +107,7 @@ def moved_by(effects: Effects, projected: Projected, common: int, given: Given) 
         weights = one.spread(multipliers, [effects.sizes[axis] for axis in one.table])
         for part in parts_of(effects, one.table):
             if part in given.precisions and part in projected:  # else no table that is asked for has it
-                added[part] = _of_python(added.get(part, 0) + _margin(weights, one.table, part))
+                added[part] = _of_python(added.get(part, 0) + margin_of(weights, one.table, part))
     scale = 1 << given.bits + given.steps
     found: dict[Axes, Integers] = {part: _of_python(one.astype(np.object_) * scale) for part, one in projected.items()}
     for part, margin in added.items():
@@ -118,13 +119,6 @@ def moved_by(effects: Effects, projected: Projected, common: int, given: Given) 
 def _of_python(numbers: Any) -> Integers:
     """An array of Python's integers: NumPy makes one of them of an array without axes, and would make it 64 bits wide."""
     return np.asarray(numbers, dtype=np.object_)
-
-
-def _margin(table: Integers, axes: Axes, part: Axes) -> Integers:
-    """The margin of a table over the axes of an effect, ascending."""
-    summed = table.sum(axis=tuple(place for place, axis in enumerate(axes) if axis not in part))
-    order = [axis for axis in axes if axis in part]
-    return np.asarray(summed, dtype=np.object_).transpose([order.index(axis) for axis in part])
 
 
 def meet(

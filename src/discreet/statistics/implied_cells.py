@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.cells import Integers
+from discreet.exact.axes import in_order, margin_of
 from discreet.mechanisms.effects import Axes
 from discreet.statistics.public_totals import PublicSum, factors_of
 
@@ -28,14 +29,11 @@ class _Cells:
 
     def along(self, margin: Axes, array: Integers | NDArray[np.bool_]) -> Integers:
         """The sums of an array of this table over the axes outside a margin, in the order of the margin."""
-        summed = array.sum(axis=tuple(place for place, axis in enumerate(self.axes) if axis not in margin), dtype=np.int64)
-        order = [axis for axis in self.axes if axis in margin]
-        return np.asarray(summed).transpose([order.index(axis) for axis in margin])
+        return margin_of(array.astype(np.int64, copy=False), self.axes, margin)
 
     def across(self, margin: Axes, array: Integers | NDArray[np.bool_]) -> Integers:
         """An array of a margin, as every cell of this table has it."""
-        order = [axis for axis in self.axes if axis in margin]
-        turned = array.transpose([margin.index(axis) for axis in order])
+        turned = in_order(array, margin, [axis for axis in self.axes if axis in margin])
         spread = turned.reshape(
             [size if axis in margin else 1 for axis, size in zip(self.axes, self.known.shape, strict=True)]
         )

@@ -14,6 +14,7 @@ from math import prod
 import numpy as np
 
 from discreet.cube.cells import Integers
+from discreet.exact.axes import in_order
 from discreet.exact.integers import has_room, times
 from discreet.exact.numbers import float_up
 from discreet.mechanisms.effects import Axes, Effects
@@ -192,7 +193,7 @@ def compose_areas(solving: Solving, axes: Axes, solved: Mapping[Axes, Integers])
         pieces = merged
     every = (len(pieces[()]), *(sizes[axis] for axis in ascending))  # where all levels of an axis are alike
     found = np.broadcast_to(pieces[()], every)
-    return np.asarray(found.transpose([0, *(1 + ascending.index(axis) for axis in axes)]))
+    return in_order(found, ascending, axes, after=1)
 
 
 def _most_times(sizes: Sequence[int], part: Axes, axes: Axes) -> int:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.cube.cells import Integers
 from discreet.errors import InternalError
+from discreet.exact.axes import margin_of
 from discreet.mechanisms.effects import Axes, Effects, project
 from discreet.noise.single.laws import DiscreteLaplace, Law, RoundedGaussian
 from discreet.noise.single.weighted import Alone, Bounded, half_width_of_laplace, half_width_of_rounded
@@ -138,7 +139,7 @@ def effects_from(whole: WholeTables) -> dict[Axes, MeasuredEffect]:
 
 def _add_up(told: Sequence[tuple[Integers, int]]) -> Integers:
     """The sum of the answers, each times its factor: int64 where that cannot leave it."""
-    most = sum(abs(factor) * int(np.abs(values).max(initial=0)) for values, factor in told)
+    most = sum(abs(factor) * int(np.abs(values.ravel()).max(initial=0)) for values, factor in told)
     kind = np.int64 if most < 1 << 62 and all(values.dtype != np.object_ for values, _ in told) else np.object_
     return np.asarray(sum(values.astype(kind, copy=False) * factor for values, factor in told))
 
@@ -147,12 +148,8 @@ def _told(effects: Effects, part: Axes, table: MeasuredTable) -> Integers:
     """The integer query of an effect, as a table tells it: times N_a times its projection."""
     if table.values is None:
         raise InternalError("a table that was not measured tells nothing")
-    outside = tuple(place for place, axis in enumerate(table.axes) if axis not in part)
     narrow = table.values.dtype != np.object_ and int(np.abs(table.values).max(initial=0)) < (1 << 62) // table.values.size
-    margin = (table.values if narrow else table.values.astype(np.object_)).sum(axis=outside)
-    order = [axis for axis in table.axes if axis in part]
-    ascending: Integers = np.asarray(margin).transpose([order.index(axis) for axis in part])
-    return project(effects, part, ascending)
+    return project(effects, part, margin_of(table.values if narrow else table.values.astype(np.object_), table.axes, part))
 
 
 # Half-widths --------------------------------------------------------------------------------------------------------------

@@ -144,7 +144,7 @@ class WholeRecipe:
     def halves(self, noises: Noises) -> list[Halves]:
         """For each table its cells in parts, each with a half-width of the noise in every cell."""
         own = self.domain
-        return halves_of_whole(self.taken_from(self.noise_behind(noises)), own.tables, own.fills, noises.level)
+        return halves_of_whole(self._behind(noises), own.tables, own.fills, noises.level)
 
     def _halves_beside(self, noises: Noises) -> list[Halves]:
         """The same where public sums of cells are met: Laplace noise of moved estimates may have wider intervals."""
@@ -160,8 +160,11 @@ class WholeRecipe:
         return Shown(own.effects, own.tables, own.fills, self.variances(noises), self.halves(noises))
 
     def _widths(self, noises: Noises) -> Widths:
-        whole = self.taken_from(self.noise_behind(noises))
-        return widths_of_whole(whole, self.domain.fills, noises.level)
+        return widths_of_whole(self._behind(noises), self.domain.fills, noises.level)
+
+    def _behind(self, noises: Noises) -> WholeTables:
+        """What is known of all tables before they are measured."""
+        return self.taken_from(self.noise_behind(noises))
 
     def taken_from(self, tables: tuple[MeasuredTable, ...]) -> WholeTables:
         """The tables, and how much each of them counts in each effect that gets noise."""
@@ -224,7 +227,7 @@ class WholeRecipe:
 
     def variances(self, noises: Noises) -> dict[Axes, Fraction]:
         """For each effect with noise at least s: its estimate has the covariance s times the projector."""
-        whole = self.taken_from(self.noise_behind(noises))
+        whole = self._behind(noises)
         return {part: variance_of_effect(whole, part) for part in whole.weights}
 
     def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:

@@ -13,6 +13,7 @@ from discreet.domain.codes import NULL
 from discreet.domain.origins import covers, joint_columns
 from discreet.domain.schema import Schema
 from discreet.errors import InternalError, PlanError
+from discreet.exact.axes import margin_of
 from discreet.exact.canonical import canonical
 from discreet.totals.cells import Cell, cell_at, cell_indices, domain_size, levels_within, positions, shape_of
 from discreet.totals.description import Description
@@ -90,9 +91,7 @@ class PublishedTotals:
                 return found.reshape(shape_of(columns, schema))
             if set(columns) <= set(part.columns):
                 whole = self.counts(part, schema).reshape(shape_of(part.columns, schema))
-                left = [name for name in part.columns if name in columns]
-                summed = whole.sum(axis=tuple(i for i, name in enumerate(part.columns) if name not in columns))
-                return np.asarray(summed, dtype=np.int64).transpose([left.index(name) for name in columns])
+                return margin_of(whole, part.columns, columns)
         return None
 
     def cells(self, part: TotalsStatement | OccupiedStatement, schema: Schema) -> dict[Cell, int]:

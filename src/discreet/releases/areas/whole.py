@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.cells import Integers
+from discreet.exact.axes import in_order
 from discreet.exact.files import sync_folder
 from discreet.exact.numbers import exact
 from discreet.mechanisms.effects import Axes
@@ -106,8 +107,7 @@ class _Writing:
                 self._found[level].append(np.concatenate([one.reshape(last - first, -1) for one in finest.values()], axis=1))
             for table in tables:
                 ascending = tuple(sorted(table.axes))
-                turned = [0, *(1 + ascending.index(axis) for axis in table.axes)]
-                whole = self._dividing.of(ascending, finest).transpose(turned)
+                whole = in_order(self._dividing.of(ascending, finest), ascending, table.axes, after=1)
                 frame = rows[table].frame(first, [whole], ["count_consistent"])
                 if frame.height:
                     writers[table].append(frame)

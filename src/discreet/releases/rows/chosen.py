@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError, InternalError
+from discreet.exact.axes import in_order, margin_of
 from discreet.mechanisms.effects import Axes
 from discreet.releases.rows.division import Classes, divide, divide_in, is_finer, shift, sums_of
 from discreet.releases.rows.facts import Wanted
@@ -150,7 +151,7 @@ def _empty_alone(targets: Targets, axes: Axes) -> NDArray[np.bool_]:
 
 def _along(empty: NDArray[np.bool_], own: Sequence[int], axes: Axes) -> NDArray[np.bool_]:
     """The cells of some axes, side by side with those of all axes."""
-    turned = empty.transpose([own.index(axis) for axis in axes if axis in own])
+    turned = in_order(empty, own, [axis for axis in axes if axis in own])
     sizes = iter(turned.shape)
     return turned.reshape([next(sizes) if axis in own else 1 for axis in axes])
 
@@ -215,9 +216,7 @@ def estimate_of(targets: Targets, axes: Axes) -> Integers:
     """What a table says that has all of some axes, times `PARTS`; without one what tables say of each axis, independent."""
     for table in targets.tables:
         if set(axes) <= set(table.axes):
-            summed = table.counts.sum(axis=tuple(place for place, axis in enumerate(table.axes) if axis not in axes))
-            left = [axis for axis in table.axes if axis in axes]
-            return np.asarray(summed.transpose([left.index(axis) for axis in axes]))
+            return margin_of(table.counts, table.axes, axes)
     found = np.full((1,) * len(axes), PARTS * targets.rows, dtype=np.object_)
     for place, axis in enumerate(axes):
         root = targets.root_of(axis)

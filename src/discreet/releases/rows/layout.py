@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.exact.axes import in_order
 from discreet.mechanisms.effects import Axes
 from discreet.releases.rows.model import PARTS, Integers, Root, Targets
 
@@ -183,7 +184,7 @@ class _Copy:
 
     def seen(self, values: NDArray[Any]) -> NDArray[Any]:
         """The cells of the table in this order, flat."""
-        return values.transpose([self.axes.index(axis) for axis in self.order]).ravel()
+        return in_order(values, self.axes, self.order).ravel()
 
     def strides(self) -> Integers:
         """By how many places a cell moves with each axis of a row."""

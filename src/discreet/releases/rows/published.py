@@ -17,13 +17,13 @@ from discreet.errors import InternalError
 from discreet.mechanisms.effects import Axes, Effects
 from discreet.noise.single.laws import DiscreteLaplace, Law, RoundedGaussian
 from discreet.releases.measured_areas import read_areas, tables_of
-from discreet.releases.read_tables import read_tables as read_measured
+from discreet.releases.read_tables import read_tables
 from discreet.releases.recomputed import refuse_made_up
 from discreet.releases.rows.model import PARTS, Integers, nearest
 from discreet.statistics.effects import parts_of
 from discreet.statistics.tree_cells import AreaTable, cells_of_areas
 
-__all__ = ["Measured", "Published", "read_tables", "weights_of"]
+__all__ = ["Measured", "Published", "read_published", "weights_of"]
 
 _MOST_WEIGHT = 4095
 _LARGE = 5  # deviations: such a cell is hardly ever one that noise made
@@ -67,7 +67,7 @@ class Published:
     parents: tuple[tuple[int, ...], ...]
 
 
-def read_tables(block: Mapping[str, Any], noise: Sequence[Mapping[str, str]]) -> Published:
+def read_published(block: Mapping[str, Any], noise: Sequence[Mapping[str, str]]) -> Published:
     """The tables of the measured integers of one statistic.
 
     Raises:
@@ -78,7 +78,7 @@ def read_tables(block: Mapping[str, Any], noise: Sequence[Mapping[str, str]]) ->
 
 
 def _tables(block: Mapping[str, Any], noise: Sequence[Mapping[str, str]]) -> Published:
-    read = read_measured(block, noise)
+    read = read_tables(block, noise)
     effects, asked = read.effects, list(read.tables)
     alone: list[Axes] = [(axis,) for axis in range(len(effects.sizes))]
     whole, *counts = (_parts(*one) for one in read.cells([(), *alone, *asked]))

@@ -129,7 +129,8 @@ def with_sizes(
     places = chosen(replace(places, targets=targets), lambda one: bool(one.sums) or not sized & {*one.axes})
     targets, own = places.targets, tuple(one.axis for one in axes)
     nobody = Void(own, ((classes.labels < 0) & (ends[1] > 0)).reshape(shape), SIZES)
-    sums = Sums(classes, *ends, demand.stated, _limits(places, own, nobody.empty))
+    near = raked(targets, own)
+    sums = Sums(classes, *ends, demand.stated, _limits(places, own, nobody.empty, near), near.ravel())
     early = replace(places, targets=replace(targets, voids=(*targets.voids, nobody)))
     listed = choose_sums(targets, own, sums, SIZES, lambda: start(finished(early)))
     targets = replace(targets, lists=(*targets.lists, listed))
@@ -165,7 +166,7 @@ def _check_known(places: Described, axis: int, unknown: Sequence[bool], size: st
             )
 
 
-def _limits(places: Described, axes: Axes, nobody: NDArray[np.bool_]) -> tuple[Integers, Integers]:
+def _limits(places: Described, axes: Axes, nobody: NDArray[np.bool_], near: Integers) -> tuple[Integers, Integers]:
     """The least and the largest number of households in each cell, by facts about these cells, or about all of some of them.
 
     Where a fact says that there are some in all of several cells, there is one in that of these which tables say most of.
@@ -184,7 +185,7 @@ def _limits(places: Described, axes: Axes, nobody: NDArray[np.bool_]) -> tuple[I
             low = np.maximum(low, least)
             continue
         others = tuple(place for place in range(len(axes)) if place not in own)
-        told = np.where(high > 0, np.maximum(raked(places.targets, axes), 0) + 1, 0)
+        told = np.where(high > 0, np.maximum(near, 0) + 1, 0)
         first = told == told.max(axis=others, keepdims=True)
         low = np.maximum(low, first & (first.cumsum(axis=others[-1]) == 1) & (least > 0) & (told > 0))
     return low.ravel(), high.ravel()

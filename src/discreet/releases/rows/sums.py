@@ -41,6 +41,7 @@ class Sums:
         high: the largest one.
         stated: True if rows must have the sums, False if they are to come near.
         limits: the least and the largest number of rows of each cell; 0 and 0 where none can be.
+        near: about how many rows tables say each cell has, times `PARTS`.
     """
 
     classes: Classes
@@ -48,6 +49,7 @@ class Sums:
     high: Integers
     stated: bool
     limits: tuple[Integers, Integers]
+    near: Integers
 
     @property
     def totals(self) -> Integers:
@@ -77,7 +79,7 @@ def choose_sums(targets: Targets, axes: Axes, sums: Sums, named: str, start: Cal
         found = begun if ((sums.limits[0] <= begun) & (begun <= high)).all() else None
     else:
         chain = chain_of(targets, axes, [], named)
-        found = _near(targets, axes, sums, chain, high)
+        found = _near(sums, chain, high)
     if found is None:
         raise refused(named, chain)
     shape = targets.shape(axes)
@@ -86,9 +88,9 @@ def choose_sums(targets: Targets, axes: Axes, sums: Sums, named: str, start: Cal
     return Listed(axes, found.reshape(shape), named)
 
 
-def _near(targets: Targets, axes: Axes, sums: Sums, chain: Sequence[Classes], high: Integers) -> Integers | None:
+def _near(sums: Sums, chain: Sequence[Classes], high: Integers) -> Integers | None:
     """Numbers inside a chain of lists, moved between cells that are alike in these towards the sums; None where none are."""
-    low, wanted = sums.limits[0], raked(targets, axes).ravel()
+    low, wanted = sums.limits[0], sums.near
     inner = _that_can_have(sums, chain, (wanted, high)) if sums.stated else []
     found = None if inner is None else divide_in([*chain[:-1], *inner, chain[-1]], wanted, low, high)
     if found is None:

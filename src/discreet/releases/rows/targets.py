@@ -19,7 +19,7 @@ from discreet.releases.rows.axes import Axis, Family, axes_of_block, families_of
 from discreet.releases.rows.chosen import choose, whole_levels
 from discreet.releases.rows.facts import Facts, Wanted, read_facts
 from discreet.releases.rows.model import PARTS, Listed, Root, Target, Targets
-from discreet.releases.rows.published import Published, read_tables, weights_of
+from discreet.releases.rows.published import Published, read_published, weights_of
 
 __all__ = ["Described", "begun", "chosen", "described", "finished"]
 
@@ -112,7 +112,7 @@ def begun(document: Mapping[str, Any], each: int = 1) -> Described:
     if len(blocks) != 1:
         many = "several statistics of them" if blocks else "none"
         raise ArgumentError(f"release: rows are fitted to tables that agree, and it has {many}; ask for tables(…) once")
-    published, schema = read_tables(blocks[0], document["noise"]), schema_of(document)
+    published, schema = read_published(blocks[0], document["noise"]), schema_of(document)
     axes = axes_of_block(blocks[0], document, schema)
     facts = read_facts(document, schema, axes, published.rows)
     families = families_of(axes, document, schema)

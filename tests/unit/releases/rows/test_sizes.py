@@ -257,7 +257,12 @@ def exchanged(seed):
     labels = np.unique(np.repeat(of, values), return_inverse=True)[1]
     totals = np.bincount(labels, weights=each * other).astype(np.int64)
     wanted = sums.Sums(
-        Classes(labels, totals), each, each, stated=True, limits=(np.zeros(12, dtype=np.int64), np.full(12, 99))
+        Classes(labels, totals),
+        each,
+        each,
+        stated=True,
+        limits=(np.zeros(12, dtype=np.int64), np.full(12, 99)),
+        near=found,
     )
     before = [np.bincount(one, weights=found) for one in lists]
     met = sums.exchange_rows(found, np.full(12, 99), wanted, [Classes(one, None) for one in lists], values)
