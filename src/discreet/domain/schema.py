@@ -12,6 +12,7 @@ from discreet.domain.columns import Category, Column, Date, Number
 from discreet.domain.declarations import Declared, check_read_once, expand_columns
 from discreet.domain.identifiers import Identifier
 from discreet.domain.origins import root_of
+from discreet.domain.person_relations import OfPersons
 from discreet.domain.reading import CsvFormat
 from discreet.domain.texts import Text
 from discreet.errors import PlanError, SchemaError, did_you_mean, printed
@@ -123,6 +124,11 @@ class Schema:
     def counting(self, counted: Iterable[str]) -> Schema:
         """The same columns, of which these count what each person has."""
         return _read_again(self._declared(), self.reading, self.query, self.joined, frozenset(counted))
+
+    def never_null(self, neighbours: object) -> frozenset[str]:
+        """The columns that count, where the table is the one that was made so: a file with such columns may have nulls."""
+        made = isinstance(neighbours, OfPersons) and neighbours.each == "row"
+        return self.counted if made else frozenset()
 
     @property
     def tables(self) -> Mapping[str, str]:

@@ -19,7 +19,7 @@ from discreet.domain.categories import Value
 from discreet.domain.columns import Category, Column, Date, Number
 from discreet.domain.identifiers import not_a_person
 from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights, check_law, law_json
-from discreet.domain.neighbours import Neighbours, OfPersons, ReplaceOne, person_of, whole_number
+from discreet.domain.neighbours import Neighbours, ReplaceOne, person_of, whole_number
 from discreet.domain.row_samples import Compared, SampleEach, SampleRows
 from discreet.domain.schema import Schema
 from discreet.domain.texts import wrong_use
@@ -187,27 +187,20 @@ class TableFacts:
 
 
 def facts_of(schema: Schema, neighbours: Neighbours) -> TableFacts:
-    """The facts before any step: the schema's domains, every column nullable but `_never_null`, n public under ReplaceOne.
+    """The facts before any step: the schema's domains, every column nullable but `never_null`, n public under ReplaceOne.
 
     Raises:
         PlanError: the relation names no `Identifier` of the schema, or the schema has one that the relation does not name.
     """
     _check_identifiers(schema, person_of(neighbours))
     columns: dict[str, ColumnFacts] = {}
-    known = _never_null(schema, neighbours)
     for name, column in schema.columns.items():
         if isinstance(column, Category):
             columns[name] = CategoryFacts(column, tuple(range(column.size)))
         else:
-            columns[name] = NumberFacts(column, 0, column.size - 1, nullable=name not in known)
+            columns[name] = NumberFacts(column, 0, column.size - 1, name not in schema.never_null(neighbours))
     texts, tables = frozenset(schema.texts), schema.tables
     return TableFacts(MappingProxyType(columns), neighbours, neighbours.rows, texts=texts, tables=tables)
-
-
-def _never_null(schema: Schema, neighbours: Neighbours) -> frozenset[str]:
-    """The columns that count what each person has, where the table is the one that was made so: a file may have nulls."""
-    made = isinstance(neighbours, OfPersons) and neighbours.each == "row"
-    return schema.counted if made else frozenset()
 
 
 def _check_identifiers(schema: Schema, person: str | None) -> None:
