@@ -9,7 +9,15 @@ from pathlib import Path
 
 from discreet.errors import SourceError
 
-__all__ = ["Listing", "check_distinct", "check_regular", "database_snapshot", "file_snapshot", "listed_snapshot"]
+__all__ = [
+    "Listing",
+    "check_distinct",
+    "check_regular",
+    "database_snapshot",
+    "file_snapshot",
+    "has_content",
+    "listed_snapshot",
+]
 
 Listing = Callable[[], Sequence[Path]]
 """Looks for the files of a source: one file, what a glob matches, or what is in a folder."""
@@ -68,8 +76,23 @@ def _links_to(paths: Sequence[Path]) -> list[tuple[str, int, int]]:
     files = {path.absolute() for path in paths}
     folders = {path.parent for path in files}
     places = sorted(files | {place for folder in folders for place in (folder, *folder.parents)})
-    found = [(str(place), place.lstat()) for place in places if place.is_symlink()]
+    found = [
+        (str(place), facts) for place in places if (facts := _facts_of(place, os.lstat)) and stat.S_ISLNK(facts.st_mode)
+    ]
     return [(place, facts.st_ino, facts.st_ctime_ns) for place, facts in found]
+
+
+def has_content(path: Path) -> bool:
+    """True if a file is there and has something in it: one look, as its owner may remove it at any moment."""
+    facts = _facts_of(path, os.stat)
+    return facts is not None and facts.st_size > 0
+
+
+def _facts_of(path: Path, look: Callable[[Path], os.stat_result]) -> os.stat_result | None:
+    try:
+        return look(path)
+    except OSError:
+        return None
 
 
 def _facts(paths: Sequence[Path]) -> list[tuple[Path, os.stat_result]]:
@@ -104,6 +127,6 @@ def database_snapshot(path: Path, endings: Sequence[str]) -> str:
     Raises:
         SourceError: as `file_snapshot`.
     """
-    logs = [log for log in (Path(f"{path}{ending}") for ending in endings) if log.exists() and log.stat().st_size]
+    logs = [log for log in (Path(f"{path}{ending}") for ending in endings) if has_content(log)]
     facts = [fact for _, fact in _facts([path, *logs])]
     return repr([(fact.st_dev, fact.st_ino, fact.st_size, fact.st_mtime_ns) for fact in facts])

@@ -30,7 +30,7 @@ from discreet.engines.duckdb.dialect import DUCKDB, quote_name
 from discreet.engines.duckdb.driver import STAGED, cells_of_parts, count_scans
 from discreet.engines.duckdb.keys import keys_of_frames
 from discreet.engines.duckdb.persons import add_persons_of_frames, collect_frames
-from discreet.engines.files import database_snapshot
+from discreet.engines.files import database_snapshot, has_content
 from discreet.engines.person_scans import PartReading, parts_sql
 from discreet.engines.resources import Limits
 from discreet.engines.sql import PARTS, aggregate_sql, part_name, parts_of
@@ -288,8 +288,7 @@ def _uri(path: Path) -> str:
     """
     with path.open("rb") as file:
         wal_mode = file.read(20)[18:] == _WAL_MODE
-    log = Path(f"{path}-wal")
-    still = wal_mode and not (log.exists() and log.stat().st_size)
+    still = wal_mode and not has_content(Path(f"{path}-wal"))
     return f"file:{quote(str(path.absolute()))}?{'immutable=1' if still else 'mode=ro'}"
 
 
