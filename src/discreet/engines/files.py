@@ -76,10 +76,8 @@ def _links_to(paths: Sequence[Path]) -> list[tuple[str, int, int]]:
     files = {path.absolute() for path in paths}
     folders = {path.parent for path in files}
     places = sorted(files | {place for folder in folders for place in (folder, *folder.parents)})
-    found = [
-        (str(place), facts) for place in places if (facts := _facts_of(place, os.lstat)) and stat.S_ISLNK(facts.st_mode)
-    ]
-    return [(place, facts.st_ino, facts.st_ctime_ns) for place, facts in found]
+    found = [(str(place), _facts_of(place, os.lstat)) for place in places]
+    return [(place, facts.st_ino, facts.st_ctime_ns) for place, facts in found if facts and stat.S_ISLNK(facts.st_mode)]
 
 
 def has_content(path: Path) -> bool:

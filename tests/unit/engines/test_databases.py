@@ -27,6 +27,7 @@ from discreet.domain.schema import Schema
 from discreet.engines import open_source, sources
 from discreet.engines.base import ColumnType, Engine, Header
 from discreet.engines.duckdb.dialect import quote_name
+from discreet.engines.files import has_content
 from discreet.engines.resources import NO_LIMITS
 from discreet.engines.sqlite import driver as sqlite_module
 from discreet.errors import SourceError
@@ -161,6 +162,24 @@ def test_many_rows_are_read_in_batches(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(sqlite_module, "_ROWS", 300)
     assert cube(source).sums.tolist() == whole.sums.tolist() == [[sum(k % 11 for k in range(1000))]]
     assert cube(source, Table(SCHEMA, AddRemove()).agg(count())).rows.tolist() == [1000]
+
+
+def test_a_log_or_a_link_that_goes_while_it_is_looked_at_was_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever closes a database last removes its log: what was there at one look may be gone at the next."""
+    source = sqlite_table(tmp_path / "a.db", ["x"], [(1,)], journal_mode="wal")
+    with closing(open_source(source, SCHEMA)) as engine, monkeypatch.context() as patch:
+        first = engine.snapshot()
+        patch.setattr(Path, "exists", lambda _: True)
+        patch.setattr(Path, "is_symlink", lambda _: True)
+        assert engine.snapshot() == first
+        (wanted,) = TOTAL.layout.scans
+        assert engine.aggregate(wanted.axes, wanted.moments).sums.tolist() == [[1]]
+    assert not has_content(tmp_path / "a.db-wal")
+    assert has_content(tmp_path / "a.db")
+    (tmp_path / "a.db-wal").touch()
+    assert not has_content(tmp_path / "a.db-wal")
 
 
 @pytest.mark.parametrize("mode", ["wal", "delete"])
