@@ -21,17 +21,28 @@ from discreet.releases.assemble import Noisy, answers_of
 from discreet.releases.recomputed import axis_json, check_columns, law_of, places_of, refuse_made_up
 from discreet.statistics.area_recipe import AreasRecipe, ends_of_areas
 from discreet.statistics.counted import APART
+from discreet.statistics.emptied import Empty
 from discreet.statistics.tree_cells import (
     AreaTable,
     MeasuredArea,
     MeasuredAreas,
     TreeTables,
     cells_of_areas,
+    clear_ends,
     errors_of_areas,
 )
 from discreet.statistics.trees import Floats, Tree, sums_of
 
-__all__ = ["Printed", "areas_json", "printed_places", "read_areas", "tables_of", "verify_areas"]
+__all__ = [
+    "Printed",
+    "areas_json",
+    "nobody_json",
+    "printed_places",
+    "read_areas",
+    "read_nobody",
+    "tables_of",
+    "verify_areas",
+]
 
 
 def areas_json(quote: Quote, line: Line, recipe: AreasRecipe, noisy: Noisy) -> dict[str, Any]:
@@ -58,7 +69,18 @@ def areas_json(quote: Quote, line: Line, recipe: AreasRecipe, noisy: Noisy) -> d
         "axes": [axis_json(quote, group, alive) for group, alive in zip(recipe.groups, recipe.alive, strict=True)],
         "tables": [[one.level, list(one.axes)] for one in recipe.asked],
         "effects": effects,
+        **nobody_json(recipe.nobody),
     }
+
+
+def nobody_json(empty: Empty) -> dict[str, Any]:
+    """The cells of groups in which nobody can be in any area, as a document holds them; nothing where there are none."""
+    return {"nobody": [[list(axes), list(cells)] for axes, cells in empty]} if empty else {}
+
+
+def read_nobody(block: Mapping[str, Any]) -> Empty:
+    """The same from a block of measured numbers."""
+    return tuple((tuple(axes), tuple(cells)) for axes, cells in block.get("nobody", ()))
 
 
 # Recomputed -----------------------------------------------------------------------------------------------------------
@@ -90,7 +112,10 @@ def verify_areas(
         halves = errors_of_areas(tables, asked, measured, exact(block["level"], "level"))
         both = zip(asked, frames, strict=True)
         of = tables.tree.shapes.of
-        found = [_recompute(block, table, frame, (*values[table], halves[table][of[table.level]])) for table, frame in both]
+        found = [
+            _recompute((block, tables), table, frame, (*values[table], halves[table][of[table.level]]))
+            for table, frame in both
+        ]
         within = [_adds_up(tables.tree, table, values) for table in asked if table.level]
     for frame, one in zip(frames, found, strict=True):
         check_columns(frame, one.columns)
@@ -119,17 +144,20 @@ def read_areas(block: Mapping[str, Any], noise: Sequence[Mapping[str, str]]) -> 
         values: Integers = np.array(one["values"], dtype=np.object_).reshape(shape)
         measured[one["level"], part] = MeasuredArea(values, one["times"], law)
         parts[part] = None
-    return TreeTables(tree, Effects(sizes, tuple(parts))), measured
+    return TreeTables(tree, Effects(sizes, tuple(parts)), read_nobody(block)), measured
 
 
 def _recompute(
-    block: Mapping[str, Any], table: AreaTable, frame: Mapping[str, Any], cells: tuple[Integers, int, Floats]
+    source: tuple[Mapping[str, Any], TreeTables],
+    table: AreaTable,
+    frame: Mapping[str, Any],
+    cells: tuple[Integers, int, Floats],
 ) -> _Cells:
     """The columns of a frame as they follow from its cells, and these; 0 where nobody can be."""
-    values, denominator, _ = cells
+    (block, tables), (values, denominator, _) = source, cells
     own = printed_places(block, table, frame)
-    names = ("count", "count_low", "count_high")
-    columns = {name: own.of(one, 0.0).tolist() for name, one in zip(names, ends_of_areas(*cells), strict=True)}
+    names, ends = ("count", "count_low", "count_high"), clear_ends(tables, table.axes, ends_of_areas(*cells))
+    columns = {name: own.of(one, 0.0).tolist() for name, one in zip(names, ends, strict=True)}
     return _Cells(columns, own.of(values, 0), denominator)
 
 

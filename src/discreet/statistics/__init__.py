@@ -32,6 +32,7 @@
 * `dispersion`: The variance as one number with noise of its own, where the number of rows is public
 * `effect_tables`: Tables of counts that agree, from noisy effects: unbiased counts, each cell with its own interval
 * `effects`: Tables that are put together from the noisy answers of their effects
+* `emptied`: Cells in which nobody can be, whatever the area: the estimates of tables that are 0 there, and still agree
 * `estimate`: Values with their intervals, and the range of a quotient over a box: what several statistics are made of
 * `covariance`: The covariance of two columns, over the rows in which both are known: never NaN and always within what is
   possible

@@ -25,6 +25,7 @@ from discreet.mechanisms.effects import Axes, Effects, effects_of
 from discreet.noise.single.laws import RoundedGaussian
 from discreet.statistics.base import Asked
 from discreet.statistics.counted import ADD_UP, APART, PUBLISHED
+from discreet.statistics.emptied import Empty, can_move, cells_without_rows
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.levels import Declared, area_levels, groups_there, tree_of
 from discreet.statistics.printed_cells import decimals_of, ends_of_rows
@@ -35,6 +36,7 @@ from discreet.statistics.tree_cells import (
     MeasuredAreas,
     TreeTables,
     cells_of_areas,
+    clear_ends,
     errors_of_areas,
 )
 from discreet.statistics.tree_given import LevelShares, shares_of_effects
@@ -85,7 +87,8 @@ def recipe_of(
     columns = tuple(group.column for group in axes)
     totals = tuple(_told_apart(listed.columns, named, columns, asked) for listed in asked.totals)
     many = tuple(sizes[one] for one in axes)
-    return AreasRecipe(levels, axes, many, alive, wanted, given, parts, known, totals, asked.held)
+    recipe = AreasRecipe(levels, axes, many, alive, wanted, given, parts, known, totals, asked.held, ())
+    return replace(recipe, nobody=can_move(effects.sizes, tables, recipe.empty_groups))
 
 
 def _check_last(
@@ -139,6 +142,7 @@ class AreasRecipe:
         known: the counts behind those that follow from what is public; the others get noise.
         totals: the columns of each table of exact totals; None for one that says other things of areas or groups.
         held: the positions of the cells of a table that can have rows, as far as is known; None where nothing is.
+        nobody: the cells of groups in which nobody can be in any area, which are made 0.
     """
 
     whole: ClassVar = False
@@ -152,6 +156,7 @@ class AreasRecipe:
     known: Mapping[tuple[int, Axes], Counted]
     totals: tuple[frozenset[str] | None, ...]
     held: Callable[[TableCounts], Collection[int] | None]
+    nobody: Empty
 
     @property
     def tree(self) -> Tree:
@@ -188,8 +193,7 @@ class AreasRecipe:
 
     def _errors(self, noises: Noises) -> dict[AreaTable, Floats]:
         """For each table and each shape of its areas a half-width of the noise in every cell that can have rows."""
-        tables = TreeTables(self.tree, self.effects)
-        return errors_of_areas(tables, self.asked, self.noise_behind(noises), noises.level)
+        return errors_of_areas(self.tables_of(self.tree), self.asked, self.noise_behind(noises), noises.level)
 
     def widest(self, noises: Noises, size: GroupSize) -> float:
         return self.error(noises, size.rows)
@@ -211,12 +215,16 @@ class AreasRecipe:
         return ()
 
     def tables(self, answers: Answers) -> tuple[CountTable, ...]:
-        cells = cells_of_areas(TreeTables(self.tree, self.effects), self.asked, self.measured(answers))
-        halves = self._errors(answers.noises)
+        tables = self.tables_of(self.tree)
+        cells, halves = cells_of_areas(tables, self.asked, self.measured(answers)), self._errors(answers.noises)
         of = self.tree.shapes.of
-        return tuple(
-            self.count_table(table, ends_of_areas(*cells[table], halves[table][of[table.level]])) for table in self.asked
-        )
+        ends = (ends_of_areas(*cells[table], halves[table][of[table.level]]) for table in self.asked)
+        each = zip(self.asked, ends, strict=True)
+        return tuple(self.count_table(table, clear_ends(tables, table.axes, own)) for table, own in each)
+
+    def tables_of(self, tree: Tree) -> TreeTables:
+        """The effects and the cells in which nobody can be, in the areas of a tree, in whatever order these are."""
+        return TreeTables(tree, self.effects, self.nobody)
 
     def count_table(self, table: AreaTable, ends: Sequence[Floats]) -> CountTable:
         """The table over all labels, 0 where nobody can be.
@@ -234,7 +242,7 @@ class AreasRecipe:
 
     def words_of(self, table: AreaTable) -> Mapping[str, str]:
         """What is said of a table beside exact totals: it has them where all its effects of their columns are public."""
-        tables = TreeTables(self.tree, self.effects)
+        tables = self.tables_of(self.tree)
         if all((table.level, part) in self.known for part in tables.parts_of(table.axes)):
             return PUBLISHED
         for columns in self.totals:
@@ -252,13 +260,20 @@ class AreasRecipe:
         Sums of the other cells, which exact totals say, are then not those of the estimates.
         """
         areas, empty = self._empty(table)
-        left = empty.copy()
+        left = empty & ~cells_without_rows(self.effects.sizes, self.nobody, table.axes)
         names_areas = any(columns is None or columns & {*self.levels.columns} for columns in self.totals)
         for level in {table.level} if names_areas else {table.level, 0}:
             for part in self._known_margins(level, table.axes):
                 over = [areas + place for place, axis in enumerate(table.axes) if axis not in part]
                 left &= ~empty.all(axis=tuple(over if level == table.level else [*range(areas), *over]), keepdims=True)
         return bool(left.any())
+
+    @property
+    def empty_groups(self) -> Empty:
+        """Of all sets of two groups or more the cells in which nobody can be, whatever the area; the fewest groups first."""
+        sets = sorted((part for part in self.effects.parts if len(part) > 1), key=len)
+        found = ((part, np.flatnonzero(self._empty(AreaTable(0, part))[1])) for part in sets)
+        return tuple((part, tuple(cells.tolist())) for part, cells in found if len(cells))
 
     def _empty(self, table: AreaTable) -> tuple[int, NDArray[np.bool_]]:
         """The cells of a table in which nobody can be, and how many axes are of areas: 1, or 0.
@@ -277,7 +292,7 @@ class AreasRecipe:
 
     def _known_margins(self, level: int, axes: Axes) -> Iterator[Axes]:
         """The margins of a table in each area of a level that follow from what is public."""
-        tables = TreeTables(self.tree, self.effects)
+        tables = self.tables_of(self.tree)
         for part in tables.parts_of(axes):
             if all((level, one) in self.known for one in tables.parts_of(part)):
                 yield part

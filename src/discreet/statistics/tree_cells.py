@@ -1,6 +1,6 @@
 """Tables of all levels of a tree, put together from the noisy answers of the effects of each level.
 
-A function of public integers. Proof: docs/proofs/areas.md, K4.
+A function of public integers. Proof: docs/proofs/areas.md, K4 and K7.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from discreet.mechanisms.effects import Axes, Effects
 from discreet.noise.single.laws import RoundedGaussian
 from discreet.noise.single.weighted import factors_of_rounded
 from discreet.statistics.effects import parts_of
+from discreet.statistics.emptied import Empty, cells_without_rows, emptied, linear_map, scale_of
 from discreet.statistics.trees import Floats, Gains, Tree, gains_of, roundings_of, solve_tree, squares_of
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "Solving",
     "TreeTables",
     "cells_of_areas",
+    "clear_ends",
     "compose_areas",
     "errors_of_areas",
     "solving_of",
@@ -37,6 +39,7 @@ __all__ = [
 ]
 
 _GRAIN = 10  # bits of a measured number that rounding leaves: it moves nothing by more than some thousandths of the noise
+_TINY = 2.0**-80  # covers what rounding leaves of a weight that is 0
 _UP = 1 + 2.0**-40  # covers the rounding of some hundred sums and products of doubles that are not negative
 
 
@@ -69,10 +72,11 @@ MeasuredAreas = dict[tuple[int, Axes], MeasuredArea]
 
 @dataclass(frozen=True, slots=True)
 class TreeTables:
-    """A tree and the effects of the tables in each of its areas."""
+    """A tree and the effects of the tables in each of its areas, and the cells in which nobody can be in any area."""
 
     tree: Tree
     effects: Effects
+    empty: Empty = ()
 
     def parts_of(self, axes: Axes) -> list[Axes]:
         """The effects of a table by these axes."""
@@ -102,7 +106,8 @@ class Solving:
 
     def denominator(self, table: Axes) -> int:
         """The numerators of the cells of a table are over this number."""
-        return self.unit * prod(self.tables.effects.sizes[axis] for axis in table) ** 2
+        sizes = self.tables.effects.sizes
+        return self.unit * prod(sizes[axis] for axis in table) ** 2 * scale_of(sizes, self.tables.empty, table)
 
 
 def solving_of(tables: TreeTables, measured: Mapping[tuple[int, Axes], MeasuredArea]) -> Solving:
@@ -166,7 +171,8 @@ def compose_areas(solving: Solving, axes: Axes, solved: Mapping[Axes, Integers])
     """The numerators of the cells of a table, shape (areas, levels of its axes), from solved numbers of its effects.
 
     Along an axis of n levels n·I - J takes noise outside an effect out of it, and an effect without the axis is n times
-    the same for each of its levels; the denominator is Π n² in the largest of the units.
+    the same for each of its levels; the denominator is Π n² in the largest of the units, times the scale of what cells in
+    which nobody can be have moved.
 
     Args:
         solving: the units.
@@ -193,7 +199,7 @@ def compose_areas(solving: Solving, axes: Axes, solved: Mapping[Axes, Integers])
         pieces = merged
     every = (len(pieces[()]), *(sizes[axis] for axis in ascending))  # where all levels of an axis are alike
     found = np.broadcast_to(pieces[()], every)
-    return in_order(found, ascending, axes, after=1)
+    return emptied(sizes, solving.tables.empty, axes, in_order(found, ascending, axes, after=1))
 
 
 def _most_times(sizes: Sequence[int], part: Axes, axes: Axes) -> int:
@@ -235,29 +241,65 @@ _Parts = tuple[Floats, Floats, Floats]
 def _noise(
     tables: TreeTables, asked: Sequence[AreaTable], measured: Mapping[tuple[int, Axes], MeasuredArea]
 ) -> dict[AreaTable, _Parts]:
-    """For each table and shape the variance, the squares of weights, and by how much rounding moves a cell; rounded up.
-
-    A row of the projection on an effect has squares that add up to its energy, over Π n_i of the axes beside it, and numbers
-    whose sizes add up to Π 2(n_i - 1)/n_i², over the same.
-    """
-    solving, shapes, sizes = solving_of(tables, measured), tables.tree.shapes, tables.effects.sizes
+    """For each table and shape the variance, the squares of weights, and by how much rounding moves a cell; rounded up."""
+    solving, shapes = solving_of(tables, measured), tables.tree.shapes
     squares = {part: squares_of(shapes, solving.gains[part]) for part in tables.effects.parts}
     moved = {part: roundings_of(shapes, solving.gains[part]) for part in tables.effects.parts}
     found = {}
     for table in asked:
-        variance, weights, rounding = (np.zeros(shapes.sizes[table.level]) for _ in range(3))
-        for part in tables.parts_of(table.axes):
-            own_scale, outside = tables.effects.scale(part), prod(sizes[axis] for axis in table.axes if axis not in part)
-            scale = tables.effects.energy(part) / Fraction(own_scale * outside) ** 2
+        variance, weights, rounding = (np.zeros((shapes.sizes[table.level], 1)) for _ in range(3))
+        for part, (square, size) in _rows_of_effects(tables, table.axes).items():
+            own_scale = tables.effects.scale(part)
             for level in range(len(tables.tree.sizes)):
                 behind = measured.get((level, part))
                 if behind is not None and behind.law is not None:
-                    own = squares[part][table.level][:, level]
-                    weights += own * float_up(scale / behind.times**2)
-                    variance += own * float_up(scale * behind.law.sigma2 / behind.times**2)
-            sizes_of_row = prod(2 * (sizes[axis] - 1) for axis in part)
-            rounding += moved[part][table.level] * float_up(
-                Fraction(sizes_of_row, own_scale**2 * outside * solving.units[part])
-            )
-        found[table] = (variance * _UP, weights * _UP, rounding * _UP)
+                    own, unit = squares[part][table.level][:, level, np.newaxis], Fraction(own_scale * behind.times) ** 2
+                    weights = weights + own * _up(square, 1 / unit)
+                    variance = variance + own * _up(square, behind.law.sigma2 / unit)
+            of_units = Fraction(1, own_scale * solving.units[part])
+            rounding = rounding + moved[part][table.level][:, np.newaxis] * _up(size, of_units)
+        found[table] = (variance.max(axis=1) * _UP, weights.max(axis=1) * _UP, rounding.max(axis=1) * _UP)
     return found
+
+
+def _up(numbers: Sequence[Fraction], factor: Fraction) -> Floats:
+    """The numbers times a factor, rounded up."""
+    found = {one: float_up(one * factor) for one in set(numbers)}
+    return np.array([found[one] for one in numbers])
+
+
+@lru_cache(maxsize=1024)
+def _rows_of_effects(tables: TreeTables, axes: Axes) -> dict[Axes, tuple[tuple[Fraction, ...], tuple[Fraction, ...]]]:
+    """For each effect of a table, of its numbers' weights in a cell the squares and the sizes, added up.
+
+    A row of the projection on an effect has squares that add up to its energy, over Π n_i of the axes beside it squared, and
+    numbers whose sizes add up to Π 2(n_i - 1)/n_i over the same: in all cells the same. Where cells in which nobody can be
+    move others there is a number for each cell, rounded up.
+    """
+    effects, sizes = tables.effects, tables.effects.sizes
+    found: dict[Axes, tuple[tuple[Fraction, ...], tuple[Fraction, ...]]] = {}
+    moves = scale_of(sizes, tables.empty, axes) > 1
+    rows = linear_map(sizes, tables.empty, axes).reshape(-1, *(sizes[axis] for axis in axes)) if moves else None
+    for part in tables.parts_of(axes):
+        outside = prod(sizes[axis] for axis in axes if axis not in part)
+        if rows is None:
+            of_row = Fraction(prod(2 * (sizes[axis] - 1) for axis in part), effects.scale(part) * outside)
+            found[part] = (effects.energy(part) / Fraction(outside) ** 2,), (of_row,)
+            continue
+        over = tuple(1 + place for place, axis in enumerate(axes) if axis not in part)
+        inside = rows.mean(axis=over, keepdims=True)
+        for place, axis in enumerate(axes, start=1):
+            inside = inside - inside.mean(axis=place, keepdims=True) if axis in part else inside
+        flat = inside.reshape(len(rows), -1)
+        each = ((flat**2).sum(axis=1), np.abs(flat).sum(axis=1))
+        square, size = (tuple(map(Fraction, (own * _UP**16 + _TINY).tolist())) for own in each)
+        found[part] = square, size
+    return found
+
+
+def clear_ends(tables: TreeTables, axes: Axes, ends: tuple[Floats, Floats, Floats]) -> tuple[Floats, Floats, Floats]:
+    """Counts and ends of intervals, shape (areas, cells); all are 0 of cells in which nobody can be."""
+    nobody = cells_without_rows(tables.effects.sizes, tables.empty, axes).ravel()
+    for one in ends if nobody.any() else ():
+        one[:, nobody] = 0.0
+    return ends

@@ -181,6 +181,23 @@ def test_every_cell_is_what_it_is_in_memory_and_follows_from_the_measured_intege
         assert found.sums > 3
 
 
+def test_cells_in_which_nobody_can_be_are_0_in_files_too(tmp_path, monkeypatch):
+    nobody = (pl.col("sex") == "m") & (pl.col("kind") == "y")
+    monkeypatch.setitem(globals(), "FRAME", FRAME.filter(nobody.not_().fill_null(value=True)))
+    asked = {"make": lambda table: table.agg(dp.agreeing_areas("area", by=[*BY, ["kind", "sex"]]))}
+    rows = {"neighbours": dp.ReplaceOne(rows=FRAME.height), "invariants": dp.Impossible("sex", "kind", cells=[("m", "y")])}
+    release = released(tmp_path, **asked, **rows)
+    dp.verify(dp.Release.load(tmp_path / "out"))
+    assert {"areas_area.tract_kind_sex", "areas_area.county_kind_sex"} <= {*release.in_files}
+    for name in names_of(release):
+        frame = frame_of(release, name)
+        if {"sex", "kind"} <= {*frame.columns}:
+            assert frame.filter(nobody).select("count", "count_low", "count_high").sum().row(0) == (0, 0, 0)
+    dp.write_whole(dp.Release.load(tmp_path / "out"), tmp_path / "whole")
+    files = tmp_path / "whole" / f"whole-{names_of(release).index('areas_area.tract_kind_sex')}-*.parquet"
+    assert pl.read_parquet(files).filter(nobody)["count_consistent"].sum() == 0
+
+
 def test_files_have_the_tree_depth_first_and_nothing_that_is_not_described(tmp_path):
     release = released(tmp_path)
     rows = {level: pl.read_parquet(tmp_path / "out" / "table" / f"measured-{level}-*.parquet") for level in range(4)}

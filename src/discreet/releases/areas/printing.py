@@ -18,7 +18,7 @@ from discreet.releases.areas.ordered import Columns
 from discreet.releases.frames import column_json, frame_of
 from discreet.statistics.area_recipe import decimals_of_areas
 from discreet.statistics.printed_cells import ends_of_rows
-from discreet.statistics.tree_cells import AreaTable, MeasuredArea, Solving, compose_areas, errors_of_areas
+from discreet.statistics.tree_cells import AreaTable, MeasuredArea, Solving, clear_ends, compose_areas, errors_of_areas
 from discreet.statistics.trees import Floats
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ class Estimates:
         shapes = self._solving.tables.tree.shapes.of[table.level][first : first + len(values)]
         denominator = self._solving.denominator(table.axes)
         flat = values.reshape(len(values), -1)
-        return ends_of_rows(flat, denominator, self._halves[table][shapes], self._decimals[table])
+        ends = ends_of_rows(flat, denominator, self._halves[table][shapes], self._decimals[table])
+        return clear_ends(self._solving.tables, table.axes, ends)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

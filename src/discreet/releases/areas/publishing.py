@@ -32,10 +32,11 @@ from discreet.releases.areas.passes import Passes
 from discreet.releases.areas.printing import AreaRows, Estimates, LabelSet, series_of
 from discreet.releases.assemble import frame_names, frame_of_table, shown_groups
 from discreet.releases.files import PartWriter, RowsInFiles, TableFile, table_json
+from discreet.releases.measured_areas import nobody_json
 from discreet.releases.recomputed import axis_json
 from discreet.releases.tabled import frame_json, list_sums
 from discreet.statistics.area_recipe import AreasRecipe
-from discreet.statistics.tree_cells import AreaTable, TreeTables, solving_of
+from discreet.statistics.tree_cells import AreaTable, solving_of
 from discreet.statistics.trees import Floats
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class _Publishing:
         self._noises = quote.noises(line)
         self._tree = ordered(line.recipe.levels)
         behind = line.recipe.noise_behind(self._noises)
-        self._solving = solving_of(TreeTables(self._tree.tree, line.recipe.effects), behind)
+        self._solving = solving_of(line.recipe.tables_of(self._tree.tree), behind)
         self._estimates = Estimates(self._solving, line.recipe.asked, behind, self._noises.level)
         self._passes = Passes(self._solving, scratch)
         self._columns = Columns(line.recipe.effects)
@@ -238,6 +239,7 @@ class _Publishing:
             "axes": axes,
             "tables": [[one.level, list(one.axes)] for one in self._recipe.asked],
             "effects": effects,
+            **nobody_json(self._recipe.nobody),
             "files": [table_json(self._measured[level]) for level in sorted(self._measured)],
             "charge": self._quote.charge,
         }

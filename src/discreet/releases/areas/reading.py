@@ -18,6 +18,7 @@ from discreet.releases.areas.ordered import Columns, chunks
 from discreet.releases.areas.printing import COUNTS, AreaRows, LabelSet
 from discreet.releases.described import measured_in
 from discreet.releases.files import RowsInFiles, TableFile
+from discreet.releases.measured_areas import read_nobody
 from discreet.releases.recomputed import law_of
 from discreet.statistics.tree_cells import AreaTable, MeasuredArea, TreeTables
 from discreet.statistics.trees import Tree
@@ -113,7 +114,7 @@ def read_areas_in_files(document: Mapping[str, Any], folder: Path) -> AreasInFil
             raise KeyError
         behind[one["level"], part] = MeasuredArea(None, one["times"], law)
         names[part] = one["column"]
-    tables = TreeTables(Tree(tuple(parents)), Effects(sizes, tuple(names)))
+    tables = TreeTables(Tree(tuple(parents)), Effects(sizes, tuple(names)), read_nobody(block))
     asked = tuple(AreaTable(level, tuple(axes)) for level, axes in block["tables"])
     return AreasInFiles(document, block, folder, tuple(codes), tables, behind, asked, names, measured)
 

@@ -1,0 +1,179 @@
+"""Cells of groups in which nobody can be, in whatever area: the estimates of tables that are 0 there, and still agree.
+
+A table by the columns of such cells is moved within its own effect alone, by an exact linear function of what the estimates
+are in these cells. So no table of fewer columns moves, areas add up, and estimates stay unbiased (docs/proofs/areas.md, K7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import gcd, lcm, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.cube.cells import Integers
+from discreet.exact.axes import in_order, margin_of
+from discreet.exact.integers import has_room, narrow, times
+from discreet.mechanisms.effects import Axes
+
+__all__ = ["Empty", "Move", "can_move", "cells_without_rows", "emptied", "linear_map", "moves_of", "scale_of"]
+
+_MOST_CELLS, _MOST_EMPTY = 2048, 256
+"""Of a table whose cells are moved, and in which nobody can be."""
+
+Empty = tuple[tuple[Axes, tuple[int, ...]], ...]
+"""For some sets of axes, ascending, the positions of their cells in which nobody can be, in any area; the fewest first."""
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Move:
+    """Within its effect a table is moved by -weights/scale · its numbers in some cells.
+
+    Args:
+        axes: of the table.
+        cells: the positions of these cells.
+        weights: integers of Python, shape (cells of the table, these cells).
+        scale: what they are over.
+    """
+
+    axes: Axes
+    cells: tuple[int, ...]
+    weights: Integers
+    scale: int
+
+
+def can_move(sizes: Sequence[int], tables: Sequence[Axes], empty: Empty) -> Empty:
+    """Those sets of cells for which no table that would move has too many cells."""
+    most = {axes: max(prod(sizes[axis] for axis in one) for one in tables if {*axes} <= {*one}) for axes, _ in empty}
+    return tuple((axes, cells) for axes, cells in empty if most[axes] <= _MOST_CELLS and len(cells) <= _MOST_EMPTY)
+
+
+@lru_cache(maxsize=64)
+def moves_of(sizes: tuple[int, ...], empty: Empty) -> tuple[Move, ...]:
+    """The moves after which cells in which nobody can be are 0, tables of fewer columns first.
+
+    Sets of cells for which tables of fewer columns would have to move are left as they are.
+    """
+    found: list[Move] = []
+    for axes, cells in empty:
+        move = _move(sizes, axes, cells)
+        if _empties(sizes, (*found, move), axes, cells):
+            found.append(move)
+    return tuple(found)
+
+
+def cells_without_rows(sizes: tuple[int, ...], empty: Empty, table: Axes) -> NDArray[np.bool_]:
+    """Which cells of a table are 0 after the moves, because nobody can be in them; of the shape of its axes."""
+    axes = tuple(sorted(table))
+    found = np.zeros([sizes[axis] for axis in axes], dtype=bool)
+    if any(move.axes == axes for move in moves_of(sizes, empty)):
+        found.ravel()[list(dict(empty)[axes])] = True
+    return in_order(found, axes, table)
+
+
+def scale_of(sizes: tuple[int, ...], empty: Empty, table: Axes) -> int:
+    """`emptied` gives so many times the estimates."""
+    own = (move.scale * _outside(sizes, table, move) for move in moves_of(sizes, empty) if {*move.axes} <= {*table})
+    return prod(own)
+
+
+def emptied(sizes: tuple[int, ...], empty: Empty, table: Axes, values: Integers) -> Integers:
+    """`scale_of` times the estimates of a table after the moves, from those before.
+
+    Args:
+        sizes: of the axes.
+        empty: the cells in which nobody can be.
+        table: the axes of the table.
+        values: shape (areas, levels of these axes).
+    """
+    for move in moves_of(sizes, empty):
+        if {*move.axes} <= {*table}:
+            by = _spread(table, move.axes, _moved(sizes, table, move, values))
+            values = narrow(times(values, move.scale * _outside(sizes, table, move)) - by)
+    return values
+
+
+def linear_map(sizes: tuple[int, ...], empty: Empty, table: Axes) -> Floats:
+    """The matrix of `emptied` over `scale_of`, in doubles: row c says how the numbers of all cells make that of cell c."""
+    many = prod(sizes[axis] for axis in table)
+    units = np.eye(many, dtype=np.int64).reshape(many, *(sizes[axis] for axis in table))
+    own = emptied(sizes, empty, table, units).reshape(many, many) / scale_of(sizes, empty, table)
+    return np.asarray(own, dtype=np.float64).T
+
+
+def _outside(sizes: Sequence[int], table: Axes, move: Move) -> int:
+    return prod(sizes[axis] for axis in table if axis not in move.axes)
+
+
+def _moved(sizes: Sequence[int], table: Axes, move: Move, values: Integers) -> Integers:
+    """By how much a move changes the margin of a table, times its scale, shape (areas, levels of its axes)."""
+    room = has_room(values, _outside(sizes, table, move))
+    margin = margin_of(values if room else values.astype(np.object_), table, move.axes, after=1)
+    inside = margin.reshape(len(values), -1)[:, list(move.cells)].astype(np.object_)
+    return narrow(inside @ move.weights.T).reshape(len(values), *(sizes[axis] for axis in move.axes))
+
+
+def _spread(table: Axes, axes: Axes, values: Integers) -> Integers:
+    """Numbers by some axes of a table, for each of its cells."""
+    own = in_order(values, axes, [axis for axis in table if axis in axes], after=1)
+    places = tuple(1 + place for place, axis in enumerate(table) if axis not in axes)
+    return np.asarray(np.expand_dims(own, places))
+
+
+def _move(sizes: tuple[int, ...], axes: Axes, cells: tuple[int, ...]) -> Move:
+    """The least move within an effect that makes as many of the cells 0 as it can without the others."""
+    shape = [sizes[axis] for axis in axes]
+    columns = _projected(shape, cells)
+    kept, inverse = _inverse(columns[list(cells)])
+    scale = lcm(*(one.denominator for row in inverse for one in row))
+    whole = np.array([[int(one * scale) for one in row] for row in inverse], dtype=np.object_).reshape(len(kept), len(kept))
+    weights = columns[:, kept] @ whole
+    common = gcd(scale, *map(int, weights.ravel()))
+    return Move(axes, tuple(cells[place] for place in kept), weights // common, scale // common)
+
+
+def _projected(shape: Sequence[int], cells: Sequence[int]) -> Integers:
+    """The columns ⊗(n·I - J) of these cells, shape (cells of the table, these cells)."""
+    found = np.ones((1, len(cells)), dtype=np.object_)
+    for size, place in zip(shape, np.unravel_index(np.array(cells, dtype=np.int64), shape), strict=True):
+        own = size * (np.arange(size)[:, np.newaxis] == place).astype(np.object_) - 1
+        found = (found[:, np.newaxis] * own).reshape(-1, len(cells))
+    return found
+
+
+def _inverse(matrix: Integers) -> tuple[list[int], list[list[Fraction]]]:
+    """Independent rows of a positive semidefinite matrix, and the inverse of the matrix of these rows and columns."""
+    kept: list[int] = []
+    inverse: list[list[Fraction]] = []
+    for place in range(len(matrix)):
+        column = [Fraction(int(matrix[other, place])) for other in kept]
+        solved = [sum((a * b for a, b in zip(row, column, strict=True)), Fraction(0)) for row in inverse]
+        rest = int(matrix[place, place]) - sum((a * b for a, b in zip(solved, column, strict=True)), Fraction(0))
+        if rest:  # the Schur complement; 0 where the row depends on those before
+            inverse = [
+                [one + a * b / rest for one, b in zip(row, solved, strict=True)] + [-a / rest]
+                for row, a in zip(inverse, solved, strict=True)
+            ]
+            inverse.append([*(-a / rest for a in solved), 1 / rest])
+            kept.append(place)
+    return kept, inverse
+
+
+def _empties(sizes: tuple[int, ...], moves: Sequence[Move], axes: Axes, cells: Sequence[int]) -> bool:
+    """True if the moves make these cells of a table 0, whatever its estimates are: exact rows of the linear map are 0."""
+    many = prod(sizes[axis] for axis in axes)
+    rows = np.zeros((len(cells), many), dtype=np.object_)
+    rows[np.arange(len(cells)), list(cells)] = 1
+    shape = [sizes[axis] for axis in axes]
+    for move in reversed([one for one in moves if {*one.axes} <= {*axes}]):
+        margin = margin_of(rows.reshape(len(cells), *shape), axes, move.axes, after=1).reshape(len(cells), -1)
+        taken = np.zeros((len(cells), prod(sizes[axis] for axis in move.axes)), dtype=np.object_)
+        taken[:, list(move.cells)] = margin @ move.weights
+        by = _spread(axes, move.axes, taken.reshape(len(cells), *(sizes[axis] for axis in move.axes)))
+        rows = (rows.reshape(len(cells), *shape) * (move.scale * _outside(sizes, axes, move)) - by).reshape(len(cells), -1)
+    return not rows.any()
