@@ -1,8 +1,8 @@
-"""The nearest tables of real numbers that are not negative and have given sums.
+"""The nearest numbers that are not negative and have given sums.
 
-With multipliers u for the sums the nearest table is max(0, y + Σ u/w), cell by cell (Karush, Kuhn and Tucker). One kind of
-sums after the other gets the multipliers that meet it, by a step of Newton's, until all are met; a sum that is only wished
-for may be missed, at a price (docs/proofs/areas.md, K5).
+With multipliers u for the sums the nearest numbers are max(0, y + Σ u/w), cell by cell (Karush, Kuhn and Tucker). One kind
+of sums after the other gets the multipliers that meet it, by a step of Newton's, until all are met; a sum that is only
+wished for may be missed, at a price (docs/proofs/areas.md, K5).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 __all__ = ["MISSED", "Sums", "nearest"]
 
 MISSED = 0.01
-"""A sum that has to be met may be missed by so much, before the table is rounded."""
+"""A sum that has to be met may be missed by so much, before the numbers are rounded."""
 
 _SWEEPS = 300
 
@@ -26,60 +26,53 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sums:
-    """Sums of one kind.
+    """Sums of one kind: each cell is in one of them.
 
     Args:
-        values: the wanted sums. The axes that are added up have one place in them.
-        over: these axes; the first axis alone is added up within groups.
-        groups: for each place of the first axis its group, ascending; None where `over` has other axes.
-        price: of the square of what is missed, relative to the usual weight of a cell; 0 for sums that have to be met.
+        values: the wanted sums.
+        places: for each cell the place of its sum.
+        weights: of the square of what each sum is missed by; None for sums that have to be met.
     """
 
     values: Floats
-    over: tuple[int, ...]
-    groups: Codes | None = None
-    price: float = 0.0
+    places: Codes
+    weights: Floats | None = None
 
-    def of(self, table: Floats) -> Floats:
-        """The sums of a table."""
-        if self.groups is None:
-            found: Floats = table.sum(axis=self.over, keepdims=True)
-            return found
-        return np.asarray(np.add.reduceat(table, np.searchsorted(self.groups, np.arange(len(self.values))), axis=0))
-
-    def spread(self, multipliers: Floats) -> Floats:
-        """For each cell, or so that they fit each cell, the multipliers of its sum."""
-        return multipliers if self.groups is None else multipliers[self.groups]
+    def of(self, cells: Floats) -> Floats:
+        """The sums of some numbers."""
+        return np.asarray(np.bincount(self.places, weights=cells, minlength=len(self.values)), np.float64)
 
 
 def nearest(wanted: Floats, weights: Floats, sums: Sequence[Sums]) -> Floats:
-    """About the table that is not negative, has the sums, and has the least weighted sum of squared differences.
+    """About the numbers that are not negative, have the sums, and have the least weighted sum of squared differences.
 
     Args:
-        wanted: the numbers that it shall be near to.
-        weights: of the squared differences, positive, the same shape; most of them about 1.
+        wanted: the numbers that they shall be near to.
+        weights: of the squared differences, positive.
         sums: of all kinds, those that have to be met last.
     """
     inverse = 1 / weights
     moved = np.zeros_like(wanted)  # Σ of the multipliers of each cell
-    multipliers = [np.zeros(one.values.shape) for one in sums]
-    least = [one.of(inverse) * (one.values.size / wanted.size) for one in sums]  # the slope of one cell
-    found = np.maximum(0, wanted)
+    multipliers = [np.zeros(len(one.values)) for one in sums]
+    prices = [0.0 if one.weights is None else 1 / one.weights for one in sums]
+    least = [_slope_of_one(one, inverse) for one in sums]
     for _ in range(_SWEEPS):
         worst = 0.0
         for place, one in enumerate(sums):
             found = wanted + moved * inverse
             above = found > 0
-            missing = one.values - one.of(np.where(above, found, 0))
-            slope = np.maximum(one.of(np.where(above, inverse, 0)), least[place])
-            if one.price:
-                missing -= multipliers[place] / one.price
-                slope += 1 / one.price
-            else:
-                worst = max(worst, float(np.abs(missing).max()))
-            step = missing / slope
+            missing = one.values - one.of(found * above) - multipliers[place] * prices[place]
+            if one.weights is None:
+                worst = max(worst, float(np.abs(missing).max(initial=0)))
+            step = missing / (np.maximum(one.of(inverse * above), least[place]) + prices[place])
             multipliers[place] += step
-            moved += one.spread(step)
+            moved += step[one.places]
         if worst <= MISSED:
             break
     return np.maximum(0, wanted + moved * inverse)
+
+
+def _slope_of_one(one: Sums, inverse: Floats) -> Floats:
+    """For each sum the mean slope of its cells; 1 for a sum of none."""
+    many = one.of(np.ones_like(inverse))
+    return np.where(many > 0, one.of(inverse) / np.maximum(many, 1), 1.0)
