@@ -38,7 +38,7 @@ def tiny(seed):
 
 
 def least_cost(given):
-    """The real numbers of least cost: for each set of cells that may be more than 0 by multipliers, then the best of them."""
+    """The real numbers of least cost: by multipliers for each set of cells that may be more than 0, the best of all."""
     cells, many = given.cells, len(given.wanted[0, 1])
     costs, slope = np.zeros((many, many)), np.zeros(many)
     for table in TABLES:
