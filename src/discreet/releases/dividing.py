@@ -17,6 +17,7 @@ from discreet.exact.cached import cached_property
 from discreet.mechanisms.effects import Axes
 from discreet.releases.fitting import Given, Pass, fit
 from discreet.releases.live_cells import LiveCells
+from discreet.statistics.emptied import Empty, cells_without_rows
 
 __all__ = ["Areas", "Dividing"]
 
@@ -52,11 +53,13 @@ class Dividing:
         sizes: the number of levels of each axis.
         tables: the axes of each table, ascending; the one of no axes among them.
         public: the tables that are public on some level.
+        empty: the cells in which nobody can be.
     """
 
     sizes: tuple[int, ...]
     tables: tuple[Axes, ...]
     public: frozenset[Axes]
+    empty: Empty
 
     @cached_property
     def finest(self) -> tuple[Axes, ...]:
@@ -87,9 +90,10 @@ class Dividing:
 
     def _divide(self, finest: Axes, areas: Areas, found: Mapping[Axes, Whole]) -> Whole:
         tables = [one for one in self.tables if set(one) <= set(finest)]
-        shape = areas.wanted[finest].shape
-        parents = np.zeros(shape[0], dtype=np.int64) if areas.parents is None else areas.parents
-        there = np.ones(shape, dtype=bool) if areas.parents is None else self.of(finest, areas.above)[parents] > 0
+        parents = np.zeros(1, dtype=np.int64) if areas.parents is None else areas.parents
+        there = ~cells_without_rows(self.sizes, self.empty, finest)[np.newaxis]
+        if areas.parents is not None:
+            there = areas.above[finest][parents] > 0
         cells = LiveCells.within(self.sizes, tables, finest, there, parents)
         passes = self._passes[finest]
         own = [one.table for one in passes]

@@ -72,7 +72,7 @@ def whole_numbers(tables: TreeTables, measured: MeasuredAreas, asked: Sequence[A
     }
     cells = cells_of_areas(tables, every, measured)
     public = frozenset(table.axes for table in every if not variances[table].any())
-    dividing, found = Dividing(tables.effects.sizes, axes, public), dict[AreaTable, Whole]()
+    dividing, found = Dividing(tables.effects.sizes, axes, public, tables.empty), dict[AreaTable, Whole]()
     above: Mapping[Axes, Whole] = {}
     for level in levels:
         parents = tree.above[level - 1] if level else None

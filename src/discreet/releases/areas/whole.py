@@ -75,7 +75,7 @@ class _Writing:
         every = [AreaTable(level, one) for one in axes for level in range(len(self._tree.sizes))]
         self._variances = variances_of_areas(areas.tables, every, areas.behind)
         public = frozenset(table.axes for table, own in self._variances.items() if not own.any())
-        self._dividing = Dividing(areas.tables.effects.sizes, axes, public)
+        self._dividing = Dividing(areas.tables.effects.sizes, axes, public, areas.tables.empty)
         widths = [int(np.prod([areas.tables.effects.sizes[axis] for axis in one])) for one in self._dividing.finest]
         self._ends = np.cumsum([0, *widths])
         inner = range(len(self._tree.parents))
