@@ -127,7 +127,7 @@ def skewed(_: Path) -> Data:
     counts = source.select(
         state=(pl.col("area") // 100).cast(pl.String),
         county=(pl.col("area") // 25).cast(pl.String),
-        part=pl.col("area").cast(pl.String),
+        part=pl.col("area").cast(pl.String).str.zfill(3),
         kind=pl.col("kind").cast(pl.String),
         place=pl.col("place").cast(pl.String),
         many="many",

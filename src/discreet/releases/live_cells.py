@@ -1,7 +1,7 @@
 """The cells of several tables in which somebody can be, side by side: none where all wider areas together have nobody.
 
 In tables of small areas nearly all cells are empty, and most of them are known to be, because the wider area has nobody
-there. Only the others are divided; they are listed for each table area by area.
+there. Only the others are divided; they are listed for each table area by area (docs/proofs/areas.md, K5).
 """
 
 from __future__ import annotations
