@@ -75,9 +75,20 @@ def _weights(given: Given) -> dict[Axes, Floats]:
     """Of the squared differences: one over the variances, and more where a number is large."""
     finest, found = given.passes[-1].table, {}
     for table in (one.table for one in given.passes):
-        clear = _clear(given.wanted[table], given.deviations[table])
-        found[table] = _precisions(given.deviations[table]) * np.where(clear, _FINEST if table == finest else _COARSE, 1.0)
+        precisions, clear = _precisions(given.deviations[table]), _clear(given.wanted[table], given.deviations[table])
+        small = np.ones_like(precisions) if table else _certainty(given, precisions)
+        found[table] = precisions * np.where(clear, _FINEST if table == finest else _COARSE, small)
     return found
+
+
+def _certainty(given: Given, precisions: Floats) -> Floats:
+    """How much less variance the counts of all persons of areas have than the sums of their cells would have, at least 1.
+
+    So much more an area weighs in which nobody is to be seen: it would be filled with the noise of its cells.
+    """
+    finest = given.passes[-1].table
+    sums = Sums(precisions, given.cells.places(finest, ()))
+    return np.clip(sums.of(given.deviations[finest] ** 2) * precisions, 1.0, _COARSE)
 
 
 def _clear(wanted: Floats, deviations: Floats) -> NDArray[np.bool_]:

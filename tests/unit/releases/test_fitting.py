@@ -45,7 +45,12 @@ def least_cost(given):
         of = np.eye(len(given.wanted[table]))[cells.places((0, 1), table)]
         large = 25 if table == (0, 1) else 10
         clear = given.wanted[table] > 5 * given.deviations[table]
-        weights = np.where(clear, large, 1) / given.deviations[table] ** 2
+        small = np.ones(len(clear))
+        if not table:  # all persons of an area weigh more, as far as they are more certain than the sum of their cells
+            area = given.cells.places((0, 1), ())
+            summed = np.bincount(area, weights=given.deviations[0, 1] ** 2, minlength=2)
+            small = np.clip(summed / given.deviations[()] ** 2, 1, 10)
+        weights = np.where(clear, large, small) / given.deviations[table] ** 2
         costs += of @ np.diag(weights) @ of.T
         slope += of @ (weights * given.wanted[table])
     wide, place = np.unique(cells.wide((0, 1)), return_inverse=True)
@@ -82,6 +87,7 @@ FAULTS = {
     "_COARSE": 9.0,
     "_CLEAR": 2,
     "_precisions": lambda deviations: 1 / deviations,
+    "_certainty": lambda _given, precisions: np.ones_like(precisions),
 }
 
 
