@@ -85,7 +85,7 @@ def round_table(real: Floats, rows: WholeSums, columns: WholeSums) -> Whole:
     Raises:
         InternalError: the sums do not agree, or the result does not have them (never returned).
     """
-    if rows.values.sum() != columns.values.sum() or min(rows.values.min(), columns.values.min()) < 0:
+    if rows.values.sum() != columns.values.sum() or min(rows.values.min(initial=0), columns.values.min(initial=0)) < 0:
         raise InternalError("the sums of rows and columns must agree")
     found = _floor(real)
     _take_away(found, rows)

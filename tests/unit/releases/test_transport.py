@@ -171,3 +171,8 @@ def test_sums_that_do_not_agree_are_no_problem_of_floats():
         rounded(np.zeros((1, 1)), np.array([1]), np.zeros(1, np.int64), np.array([[2]]))
     with pytest.raises(InternalError, match="must agree"):
         rounded(np.zeros((1, 2)), np.array([0]), np.zeros(1, np.int64), np.array([[1, -1]]))
+
+
+def test_nothing_to_divide_is_nothing():
+    none, zero = np.zeros(0, np.int64), np.zeros(3, np.int64)
+    assert not len(flows.round_table(np.zeros(0), WholeSums(none, none), WholeSums(none, zero)))
