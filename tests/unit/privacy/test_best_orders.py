@@ -16,7 +16,10 @@ import pytest
 
 from discreet.privacy import _zcdp, _zcdp_arrays
 
-_SOURCE = random.Random(5)  # noqa: S311 - test points, not noise
+
+def random_points() -> random.Random:
+    """The same points for a test, whichever tests have run before."""
+    return random.Random(5)  # noqa: S311 - test points, not noise
 
 
 def bisected(increasing: Callable[[float], float]) -> float:
@@ -35,10 +38,11 @@ def off(found: float, increasing: Callable[[float], float]) -> float:
 def some(count: int) -> list[tuple[float, float]]:
     """Pairs (ρ, ε) for which δ lies between 1e-300 and 1, and some with ε next to 0 or below ρ."""
     pairs = [(0.03998892601401876, 0.0), (0.21301300532496115, 0.0), (2.0020584533558563, 0.0), (0.062, 0.107)]
+    source = random_points()
     for _ in range(count):
-        rho = 10 ** _SOURCE.uniform(-8, 4)
-        pairs.append((rho, rho + 2 * sqrt(rho * 10 ** _SOURCE.uniform(-4, 2.84))))
-        pairs.append((rho, max(0.0, rho + _SOURCE.uniform(-39, 1) * _SOURCE.random())))
+        rho = 10 ** source.uniform(-8, 4)
+        pairs.append((rho, rho + 2 * sqrt(rho * 10 ** source.uniform(-4, 2.84))))
+        pairs.append((rho, max(0.0, rho + source.uniform(-39, 1) * source.random())))
     return pairs
 
 
@@ -68,8 +72,9 @@ def test_the_best_orders_for_epsilon_and_rho() -> None:
         (6.2344e-5, 1.9129e-3),
         (1e301, 0.1),
     ]
+    source = random_points()
     for _ in range(150):
-        points.append((10 ** _SOURCE.uniform(-8, 4), 10 ** _SOURCE.uniform(-100, -0.05)))
+        points.append((10 ** source.uniform(-8, 4), 10 ** source.uniform(-100, -0.05)))
     for first, delta in points:
         length = -log(delta)
 
@@ -123,9 +128,9 @@ def test_no_more_steps_than_needed(monkeypatch: pytest.MonkeyPatch) -> None:
         return math.log1p(x)
 
     monkeypatch.setattr(_zcdp, "log1p", counted)
-    steps = []
+    steps, source = [], random_points()
     for _ in range(200):
-        epsilon, delta = 10 ** _SOURCE.uniform(-6, 3), 10 ** _SOURCE.uniform(-100, -0.1)
+        epsilon, delta = 10 ** source.uniform(-6, 3), 10 ** source.uniform(-100, -0.1)
         asked.clear()
         _zcdp._rho_root(epsilon, delta, -log(delta))
         steps.append(len(asked) / 2)
@@ -142,9 +147,9 @@ def test_the_largest_rho_is_found_at_once_and_is_the_largest(monkeypatch: pytest
         return forward(rho, epsilon)
 
     monkeypatch.setattr(_zcdp, "zcdp_delta", counted)
-    count = 300
+    count, source = 300, random_points()
     for _ in range(count):
-        epsilon, delta = 10 ** _SOURCE.uniform(-6, 3), 10 ** _SOURCE.uniform(-100, -0.1)
+        epsilon, delta = 10 ** source.uniform(-6, 3), 10 ** source.uniform(-100, -0.1)
         rho = _zcdp.zcdp_rho(epsilon, delta)
         assert forward(rho, epsilon) <= delta
         assert forward(rho * (1 + 2.0**-45), epsilon) > delta
