@@ -27,16 +27,16 @@ from discreet.totals.exact_totals import exact_totals_of
 
 pytestmark = pytest.mark.one_in(3)  # the others run with make test-slow
 
-GENERATOR = np.random.default_rng(1)
 ROWS = 400
 LABELS = {"a": ["x", "y", "z"], "b": ["p", "q"], "f": ["u", "v", "w"]}
 SCHEMA = dp.Schema(**{name: dp.Category(labels) for name, labels in LABELS.items()})
 
 
 def people():
-    a = GENERATOR.choice(LABELS["a"], ROWS, p=[0.6, 0.3, 0.1])
-    b = np.where(a == "z", "p", GENERATOR.choice(LABELS["b"], ROWS))
-    return pl.DataFrame({"a": a, "b": b, "f": GENERATOR.choice(LABELS["f"], ROWS)})
+    draw = np.random.default_rng(1)
+    a = draw.choice(LABELS["a"], ROWS, p=[0.6, 0.3, 0.1])
+    b = np.where(a == "z", "p", draw.choice(LABELS["b"], ROWS))
+    return pl.DataFrame({"a": a, "b": b, "f": draw.choice(LABELS["f"], ROWS)})
 
 
 FRAME = people()

@@ -74,6 +74,34 @@ def test_a_patch_by_text_would_be_noticed(text: str) -> None:
     assert patches_by_text(f"def test(monkeypatch):\n    monkeypatch.setattr({text}, 1)\n") == [2]
 
 
+def shared_generators(source: str) -> list[str]:
+    """The random generators of a module that its functions draw from: a test would have other cases after other tests."""
+    if not re.search(r"^\w+.* = .*\b(default_rng|Random)\(", source, re.MULTILINE):
+        return []
+    body = ast.parse(source).body
+    made = {
+        ast.unparse(name)
+        for one in body
+        if isinstance(one, ast.Assign) and isinstance(one.value, ast.Call)
+        if ast.unparse(one.value.func).endswith(("default_rng", "Random"))
+        for name in one.targets
+    }
+    functions = [one for one in body if isinstance(one, ast.FunctionDef | ast.ClassDef)]
+    used = {one.id for function in functions for one in ast.walk(function) if isinstance(one, ast.Name)}
+    return sorted(made & used)
+
+
+def test_no_test_draws_from_a_generator_of_its_module() -> None:
+    found = {str(path): shared_generators(path.read_text("utf-8")) for path in (ROOT / "tests").rglob("*.py")}
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+@pytest.mark.parametrize("made", ["np.random.default_rng(5)", "random.Random(5)"])
+def test_a_generator_of_a_module_would_be_noticed(made: str) -> None:
+    assert shared_generators(f"DRAW = {made}\n\ndef cases():\n    return DRAW.random()\n") == ["DRAW"]
+    assert shared_generators(f"DRAW = {made}\nCASES = [DRAW.random()]\n\ndef test():\n    assert CASES\n") == []
+
+
 class Case:
     """A test that was collected, with its marks."""
 
