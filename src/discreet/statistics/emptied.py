@@ -22,6 +22,7 @@ from discreet.mechanisms.effects import Axes
 
 __all__ = ["Empty", "Move", "can_move", "cells_without_rows", "emptied", "linear_map", "moves_of", "scale_of"]
 
+_ROOM = 60  # bits of sums of products
 _MOST_CELLS, _MOST_EMPTY = 2048, 256
 """Of a table whose cells are moved, and in which nobody can be."""
 
@@ -45,6 +46,11 @@ class Move:
     cells: tuple[int, ...]
     weights: Integers
     scale: int
+
+    @property
+    def most(self) -> int:
+        """A cell moves by at most so many times the largest of these numbers, times the scale."""
+        return max(int(np.abs(self.weights).sum(axis=1).max(initial=0)), 1)
 
 
 def can_move(sizes: Sequence[int], tables: Sequence[Axes], empty: Empty) -> Empty:
@@ -114,8 +120,20 @@ def _moved(sizes: Sequence[int], table: Axes, move: Move, values: Integers) -> I
     """By how much a move changes the margin of a table, times its scale, shape (areas, levels of its axes)."""
     room = has_room(values, _outside(sizes, table, move))
     margin = margin_of(values if room else values.astype(np.object_), table, move.axes, after=1)
-    inside = margin.reshape(len(values), -1)[:, list(move.cells)].astype(np.object_)
-    return narrow(inside @ move.weights.T).reshape(len(values), *(sizes[axis] for axis in move.axes))
+    inside = margin.reshape(len(values), -1)[:, list(move.cells)]
+    return narrow(_product(inside, move)).reshape(len(values), *(sizes[axis] for axis in move.axes))
+
+
+def _product(values: Integers, move: Move) -> Integers:
+    """The weights of a move · numbers of its cells, shape (areas, cells of the table): in parts of few bits, which fit."""
+    bits = _ROOM - move.most.bit_length()
+    if bits < _ROOM // 4 or values.dtype != np.int64:
+        return np.asarray(values.astype(np.object_) @ move.weights.T)
+    weights, found, place = move.weights.T.astype(np.int64), np.zeros((), dtype=np.int64), 0
+    while values.any():
+        part = values if has_room(values, move.most) else values & ((1 << bits) - 1)
+        found, values, place = narrow(times(part @ weights, 1 << place) + found), (values - part) >> bits, place + bits
+    return np.broadcast_to(found, (len(values), len(move.weights)))
 
 
 def _spread(table: Axes, axes: Axes, values: Integers) -> Integers:

@@ -139,6 +139,16 @@ def caught():
     test_cells_for_which_smaller_tables_would_have_to_move_are_left_as_they_are()
 
 
+def test_numbers_that_fill_64_bits_are_multiplied_in_parts(monkeypatch):
+    """The same as with integers of Python, whatever number of bits fits at once."""
+    empty = CASES["a pair and single cells"]
+    values = np.random.default_rng(8).integers(-(2**58), 2**58, (40, *SIZES))
+    exact = emptied(SIZES, empty, WHOLE, values.astype(object))
+    for room in (60, 45, 30):
+        monkeypatch.setattr(module, "_ROOM", room)
+        assert (emptied(SIZES, empty, WHOLE, values) == exact).all()
+
+
 MUTANTS = {
     "what is beside a table is forgotten": ("_outside", lambda *_: 1),
     "whether cells become 0 is not looked at": ("_empties", lambda *_: True),
