@@ -94,6 +94,8 @@ class Dividing:
         there = ~cells_without_rows(self.sizes, self.empty, finest)[np.newaxis]
         if areas.parents is not None:
             there = areas.above[finest][parents] > 0
+        if not there.any():
+            return np.zeros(areas.wanted[finest].shape, dtype=np.int64)
         cells = LiveCells.within(self.sizes, tables, finest, there, parents)
         passes = self._passes[finest]
         own = [one.table for one in passes]

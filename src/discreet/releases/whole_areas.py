@@ -16,9 +16,16 @@ from discreet.exact.axes import in_order
 from discreet.mechanisms.effects import Axes
 from discreet.releases.dividing import Areas, Dividing
 from discreet.releases.measured_areas import printed_places, read_areas, tables_of
-from discreet.statistics.tree_cells import AreaTable, MeasuredAreas, TreeTables, cells_of_areas, variances_of_areas
+from discreet.statistics.tree_cells import (
+    AreaTable,
+    MeasuredArea,
+    MeasuredAreas,
+    TreeTables,
+    cells_of_areas,
+    variances_of_areas,
+)
 
-__all__ = ["whole_areas", "whole_numbers"]
+__all__ = ["dividing_of", "whole_areas", "whole_numbers"]
 
 Whole = NDArray[np.int64]
 
@@ -65,14 +72,14 @@ def _check(frame: Mapping[str, Any], counts: Whole) -> None:
 def whole_numbers(tables: TreeTables, measured: MeasuredAreas, asked: Sequence[Axes]) -> dict[AreaTable, Whole]:
     """The whole numbers of the tables by these axes on all levels, shape (areas, levels of the axes in ascending order)."""
     tree, levels = tables.tree, range(len(tables.tree.sizes))
-    axes = tuple(dict.fromkeys([(), *(tuple(sorted(one)) for one in asked)]))
+    dividing = dividing_of(tables, measured, asked)
+    axes = dividing.tables
     every = [AreaTable(level, one) for one in axes for level in levels]
     variances = {
         table: own[tree.shapes.of[table.level]] for table, own in variances_of_areas(tables, every, measured).items()
     }
     cells = cells_of_areas(tables, every, measured)
-    public = frozenset(table.axes for table in every if not variances[table].any())
-    dividing, found = Dividing(tables.effects.sizes, axes, public, tables.empty), dict[AreaTable, Whole]()
+    found = dict[AreaTable, Whole]()
     above: Mapping[Axes, Whole] = {}
     for level in levels:
         parents = tree.above[level - 1] if level else None
@@ -87,3 +94,12 @@ def whole_numbers(tables: TreeTables, measured: MeasuredAreas, asked: Sequence[A
         above = {table: own[back] for table, own in dividing.divide(areas).items()}
         found |= {AreaTable(level, one): dividing.of(one, above) for one in axes}
     return found
+
+
+def dividing_of(tables: TreeTables, measured: Mapping[tuple[int, Axes], MeasuredArea], asked: Sequence[Axes]) -> Dividing:
+    """The tables that are divided together: those by these axes, that of all persons, and sums of them that are public."""
+    levels = range(len(tables.tree.sizes))
+    sums = [AreaTable(level, part) for part in tables.effects.parts for level in levels]
+    public = {table.axes for table, own in variances_of_areas(tables, sums, measured).items() if not own.any()}
+    axes = dict.fromkeys([(), *(tuple(sorted(one)) for one in asked), *sorted(public)])
+    return Dividing(tables.effects.sizes, tuple(axes), frozenset(public), tables.empty)

@@ -38,6 +38,7 @@ BY = {
     "nested": [[], ["sex"], ["sex", AGES]],
     "crossing": [["sex"], [AGES]],
     "margins of one": [["sex"], [AGES, "sex"], [AGES]],
+    "no table by sex": [[], [AGES], ["sex", AGES]],
 }
 
 
@@ -87,6 +88,13 @@ def test_whole_numbers_are_not_negative_and_add_up_over_areas_tables_and_totals(
         assert (sums["count_consistent"] == sums["len"]).all()
 
 
+def test_public_sums_by_a_column_of_which_no_table_is_asked_are_met():
+    release = released("no table by sex", invariants=dp.Totals("sex"))
+    name = next(name for name in release.tables if name.startswith("areas") and "county" in name and "sex" in name)
+    sums = dp.consistent(release, name).group_by("sex").agg(pl.col("count_consistent").sum())
+    assert dict(sums.drop_nulls().iter_rows()) == dict(FRAME.group_by("sex").len().iter_rows())
+
+
 def test_other_tables_of_the_release_keep_their_own_views():
     release = released("nested")
     assert dp.consistent(release, "tables_sex")["count_consistent"].sum() == len(ROWS)
@@ -105,6 +113,13 @@ def test_the_command_writes_whole_numbers(tmp_path):
     done = run("consistent", str(tmp_path), "--statistic", "areas_area.state")
     assert done.exit_code == 0
     assert pl.read_csv(tmp_path / "consistent.csv")["count_consistent"].sum() == len(ROWS)
+
+
+def test_areas_of_an_area_without_anybody_are_empty():
+    tables = TreeTables(Tree(((0, 0), (0, 0, 1))), effects_of((2,), [(), (0,)]))
+    made = tables, None, [np.full((many, 2), -90) for many in (1, 2, 3)], 1
+    found = whole_numbers(tables, noisy(made, np.random.default_rng(1)), [(), (0,)])
+    assert not any(one.any() for one in found.values())
 
 
 # How near it comes ----------------------------------------------------------------------------------------------------

@@ -24,9 +24,10 @@ from discreet.releases.areas.printing import Estimates
 from discreet.releases.areas.reading import AreasInFiles, read_areas_in_files
 from discreet.releases.areas.scratch import Scratch
 from discreet.releases.deviations import Deviations
-from discreet.releases.dividing import Areas, Dividing
+from discreet.releases.dividing import Areas
 from discreet.releases.files import PartWriter, RowsInFiles
 from discreet.releases.recomputed import refuse_made_up
+from discreet.releases.whole_areas import dividing_of
 from discreet.statistics.tree_cells import AreaTable, solving_of, variances_of_areas
 
 if TYPE_CHECKING:
@@ -71,11 +72,9 @@ class _Writing:
         self._estimates = Estimates(self._solving, areas.asked, areas.behind, exact(areas.block["level"], "level"))
         self._passes = Passes(self._solving, scratch)
         self._tree = areas.tables.tree
-        axes = tuple(dict.fromkeys([(), *(tuple(sorted(one.axes)) for one in areas.asked)]))
-        every = [AreaTable(level, one) for one in axes for level in range(len(self._tree.sizes))]
+        self._dividing = dividing_of(areas.tables, areas.behind, [one.axes for one in areas.asked])
+        every = [AreaTable(level, one) for one in self._dividing.tables for level in range(len(self._tree.sizes))]
         self._variances = variances_of_areas(areas.tables, every, areas.behind)
-        public = frozenset(table.axes for table, own in self._variances.items() if not own.any())
-        self._dividing = Dividing(areas.tables.effects.sizes, axes, public, areas.tables.empty)
         widths = [int(np.prod([areas.tables.effects.sizes[axis] for axis in one])) for one in self._dividing.finest]
         self._ends = np.cumsum([0, *widths])
         inner = range(len(self._tree.parents))
