@@ -130,3 +130,28 @@ def test_what_is_known_of_an_area_alone_is_not_of_every_area():
     recipe = quoted(dp.Impossible("area.wide", "c", cells=[("B", "x")])).lines[0].recipe
     assert recipe.nobody == ()
     assert recipe.words_of(AreaTable(1, recipe.asked[-1].axes))["totals"] == "do not match the published ones"
+
+
+def test_a_table_beside_that_of_a_coarser_column_is_not_said_to_meet_its_totals():
+    """The estimates by c are no others because another table is by a function of c, so they do not add up to its totals."""
+    schema = dp.Schema(
+        area=dp.Hierarchy(LEVELS, levels=["wide", "fine"]),
+        s=dp.Category(["f", "m"]),
+        c=dp.Category(["x", "y", "z"]),
+        half=dp.DerivedColumn("half", of="c", by={"x": "one", "y": "one", "z": "two"}),
+    )
+    relation = dp.ReplaceOne(rows=len(ROWS))
+    with session_over(
+        FRAME.drop("d"), schema, budget=dp.ZCDP("1/2"), neighbours=relation, invariants=dp.Totals("half")
+    ) as session:
+        asked = session.table.agg(dp.agreeing_areas("area", by=[["c"], ["half", "s"], ["half"], ["s"]]))
+        release = session.release(asked, spend="1/2", name="all")
+    dp.verify(release)
+    words = {frame["name"]: frame["totals"] for frame in release.document["frames"]}
+    assert {name: words[name] for name in words if not name.startswith("areas_area")} == {
+        "areas_c": "do not match the published ones",
+        "areas_half_s": "add up to the published ones",
+        "areas_half": "are the published ones",
+        "areas_s": "add up to the published ones",
+    }
+    assert words["areas_area.fine_half"] == "add up to the published ones"

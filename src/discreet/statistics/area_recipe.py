@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from discreet.cube.cells import Integers
 from discreet.cube.queries import AreaEffects, AreaLevels, EffectCounts, Query, RowCount, TableCounts
 from discreet.domain.groups import CategoryGroup, Group, group_labels
-from discreet.domain.origins import root_of
+from discreet.domain.origins import covers, says_more
 from discreet.errors import InternalError, PlanError
 from discreet.exact.cached import cached_property
 from discreet.mechanisms import law_of_cell
@@ -84,10 +84,10 @@ def recipe_of(
     if given is not None:
         _check_last(given, known, effects, axes, len(named))
         parts = {key: query for key, query in parts.items() if key in given or key in known}
-    columns = tuple(group.column for group in axes)
-    totals = tuple(_told_apart(listed.columns, named, columns, asked) for listed in asked.totals)
+    columns = Declared(asked.facts)
+    totals = tuple(listed.columns & asked.facts.columns.keys() for listed in asked.totals)
     many = tuple(sizes[one] for one in axes)
-    recipe = AreasRecipe(levels, axes, many, alive, wanted, given, parts, known, totals, asked.held, ())
+    recipe = AreasRecipe(levels, axes, many, alive, wanted, given, parts, known, totals, asked.held, columns, ())
     return replace(recipe, nobody=can_move(effects.sizes, tables, recipe.empty_groups))
 
 
@@ -112,16 +112,6 @@ def _check_last(
         )
 
 
-def _told_apart(
-    listed: frozenset[str], levels: Sequence[str], columns: Sequence[str], asked: Asked
-) -> frozenset[str] | None:
-    """The columns of totals; None where one of them is another function of an area or of a group."""
-    own = {*levels, *columns}
-    roots = {root_of(name, Declared(asked.facts)) for name in own}
-    others = (root_of(name, Declared(asked.facts)) for name in listed - own if name in asked.facts.columns)
-    return None if any(root in roots for root in others) else listed
-
-
 def _tables(wanted: Wanted) -> list[AreaTable]:
     """The tables, those of all levels by one grouping after the other: as `AgreeingAreas.tables` has them."""
     return [AreaTable(level, table) for table in wanted.tables for level in range(len(wanted.tree.parents) + 1)]
@@ -140,8 +130,9 @@ class AreasRecipe:
         given: the shares of effects that follow from stated ones; None where they are to be chosen.
         parts: the query of each effect of each level that is known or measured.
         known: the counts behind those that follow from what is public; the others get noise.
-        totals: the columns of each table of exact totals; None for one that says other things of areas or groups.
+        totals: the columns of each table of exact totals.
         held: the positions of the cells of a table that can have rows, as far as is known; None where nothing is.
+        columns: the declared columns.
         nobody: the cells of groups in which nobody can be in any area, which are made 0.
     """
 
@@ -154,8 +145,9 @@ class AreasRecipe:
     given: Mapping[tuple[int, Axes], Fraction] | None
     parts: Mapping[tuple[int, Axes], AreaEffects]
     known: Mapping[tuple[int, Axes], Counted]
-    totals: tuple[frozenset[str] | None, ...]
+    totals: tuple[frozenset[str], ...]
     held: Callable[[TableCounts], Collection[int] | None]
+    columns: Declared
     nobody: Empty
 
     @property
@@ -245,14 +237,19 @@ class AreasRecipe:
         tables = self.tables_of(self.tree)
         if all((table.level, part) in self.known for part in tables.parts_of(table.axes)):
             return PUBLISHED
-        for columns in self.totals:
-            if columns is None:
-                return APART
-            level = max((place for place, name in enumerate(self.levels.columns, start=1) if name in columns), default=0)
-            listed = tuple(axis for axis in table.axes if self.groups[axis].column in columns)
-            if not all((min(level, table.level), part) in self.known for part in tables.parts_of(listed)):
+        own = [*self.levels.columns, *(self.groups[axis].column for axis in table.axes)]
+        for listed in self.totals:
+            axes = tuple(axis for axis in table.axes if covers(listed, (self.groups[axis].column,), self.columns))
+            level = min(self._level_of(listed), table.level)
+            known = all((level, part) in self.known for part in tables.parts_of(axes))
+            if not known or says_more(listed, own, self.columns):
                 return APART
         return APART if self._has_noise_where_nobody_is(table) else {"totals": ADD_UP}
+
+    def _level_of(self, listed: Collection[str]) -> int:
+        """The finest level whose areas are known from the listed columns; 0 where none are."""
+        levels = enumerate(self.levels.columns, start=1)
+        return max((place for place, name in levels if covers(listed, (name,), self.columns)), default=0)
 
     def _has_noise_where_nobody_is(self, table: AreaTable) -> bool:
         """True if some cells in which nobody can be are not all cells of margins that are known to be 0.
@@ -261,7 +258,7 @@ class AreasRecipe:
         """
         areas, empty = self._empty(table)
         left = empty & ~cells_without_rows(self.effects.sizes, self.nobody, table.axes)
-        names_areas = any(columns is None or columns & {*self.levels.columns} for columns in self.totals)
+        names_areas = any(self._level_of(listed) for listed in self.totals)
         for level in {table.level} if names_areas else {table.level, 0}:
             for part in self._known_margins(level, table.axes):
                 over = [areas + place for place, axis in enumerate(table.axes) if axis not in part]
