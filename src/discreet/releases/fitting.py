@@ -121,7 +121,7 @@ def _together(given: Given, weights: Reals) -> Reals:
 def _reconciled(given: Given) -> Reals:
     """The counts, those of coarser tables raised where large numbers of a finer one add up to more."""
     found, tables = dict(given.wanted), [one.table for one in given.passes]
-    for table in tables[-2::-1]:
+    for table in filter(None, tables[-2::-1]):  # the count of all persons stays: it is in every sum
         raised = [_between(given, table, finer, found[finer]) for finer in _next_finer(table, tables)]
         found[table] = np.asarray(np.max([found[table], *raised], axis=0))
     return found

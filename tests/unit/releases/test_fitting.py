@@ -113,12 +113,12 @@ def test_whole_numbers_have_the_sums_of_the_wider_area_and_are_near_the_real_one
 
 
 def alone(counts, deviations):
-    """One area, all areas together, with a table by one column of three levels."""
-    tables, there = [(), (0,)], np.ones((1, 3), dtype=bool)
-    cells = LiveCells.within((3,), tables, (0,), there, np.zeros(1, dtype=np.int64))
-    passes = (Pass((), None, ()), Pass((0,), (), ()))
-    wanted = {(): np.array(counts[:1], dtype=float), (0,): np.array(counts[1:], dtype=float)}
-    return Given(cells, passes, wanted, {(): np.full(1, deviations[0]), (0,): np.full(3, deviations[1])}, {}, None)
+    """All areas together with one kind of persons, and these in three places."""
+    tables, there = [(), (0,), (0, 1)], np.ones((1, 1, 3), dtype=bool)
+    cells = LiveCells.within((1, 3), tables, (0, 1), there, np.zeros(1, dtype=np.int64))
+    wanted = {one: np.array(counts[:1] if one != (0, 1) else counts[1:], dtype=float) for one in tables}
+    noise = {one: np.full(len(wanted[one]), deviations[one == (0, 1)]) for one in tables}
+    return Given(cells, PASSES, wanted, noise, {}, None)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,9 @@ def alone(counts, deviations):
     ],
 )
 def test_a_count_that_is_less_than_the_large_numbers_in_it_is_raised_towards_their_sum(counts, deviations, expected):
-    assert fitting._reconciled(alone(counts, deviations))[()] == pytest.approx(expected)
+    found = fitting._reconciled(alone(counts, deviations))
+    assert found[0,] == pytest.approx(expected)
+    assert found[()] == counts[0]  # of all persons: they would be too many in every sum
 
 
 def test_cells_are_those_where_the_wider_area_has_somebody():

@@ -166,13 +166,16 @@ def noisy(made, generator):
     return found
 
 
-def worst_ratio(make=sparse, runs=12):
+RUNS = {sparse: 12, skewed: 40}
+
+
+def worst_ratio(make):
     """The largest mean error of a table of whole numbers over that of its unbiased estimate; of its large counts too."""
     made = make()
     tables, by, levels, _ = made
     generator, sums = np.random.default_rng(11), {}
     asked = [AreaTable(level, axes) for axes in by for level in range(3)]
-    for _ in range(runs):
+    for _ in range(RUNS[make]):
         measured = noisy(made, generator)
         cells, whole = cells_of_areas(tables, asked, measured), whole_numbers(tables, measured, by)
         variances = variances_of_areas(tables, asked, measured)
@@ -189,7 +192,7 @@ def worst_ratio(make=sparse, runs=12):
 
 @pytest.mark.parametrize("make", [sparse, skewed])
 def test_no_table_of_any_level_is_further_from_the_truth_than_its_unbiased_estimate(make):
-    assert worst_ratio(make) <= 1.05  # over 12 draws of a fixed generator; benchmarks/agreeing_areas.py has more
+    assert worst_ratio(make) <= 1.05  # over draws of a fixed generator; benchmarks/agreeing_areas.py has more
 
 
 FAULTS = {
@@ -211,7 +214,7 @@ FAULTS = {
 def test_a_view_that_forgets_something_is_further_from_it(fault, monkeypatch):
     make, change = FAULTS[fault]
     change(monkeypatch)
-    assert worst_ratio(make) > 1.07
+    assert worst_ratio(make) > 1.1
 
 
 def test_deviations_are_printed_by_the_size_of_the_counts(tmp_path):
