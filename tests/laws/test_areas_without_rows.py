@@ -155,3 +155,20 @@ def test_a_table_beside_that_of_a_coarser_column_is_not_said_to_meet_its_totals(
         "areas_s": "add up to the published ones",
     }
     assert words["areas_area.fine_half"] == "add up to the published ones"
+
+
+def test_noise_where_an_area_is_known_to_have_nobody_is_in_sums_that_cross():
+    """Totals by area and c have a 0, so its cells by d have noise that adds up to 0; totals by d have only one of them."""
+    rows = pl.DataFrame(ROWS, schema=["area", "s", "c", "d"], orient="row").filter(
+        ~((pl.col("area") == "a") & (pl.col("c") == "x"))
+    )
+    relation, by = dp.ReplaceOne(rows=len(rows)), dp.Totals("area.fine", "c")
+    said = []
+    for totals in (by, by + dp.Totals("d")):
+        with session_over(rows, SCHEMA, budget=dp.ZCDP("1/2"), neighbours=relation, invariants=totals) as session:
+            asked = session.table.agg(dp.agreeing_areas("area.fine", by=[["c", "d"]]))
+            release = session.release(asked, spend="1/2", name="all")
+        dp.verify(release)
+        said.append([frame["totals"] for frame in release.document["frames"]])
+    kept, apart = "add up to the published ones", "do not match the published ones"
+    assert said == [[kept, kept], [kept, apart]]

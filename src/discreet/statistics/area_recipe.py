@@ -252,18 +252,30 @@ class AreasRecipe:
         return max((place for place, name in levels if covers(listed, (name,), self.columns)), default=0)
 
     def _has_noise_where_nobody_is(self, table: AreaTable) -> bool:
-        """True if some cells in which nobody can be are not all cells of margins that are known to be 0.
+        """True if a known sum has other cells in which nobody can be than all those of margins that are known to be 0.
 
-        Sums of the other cells, which exact totals say, are then not those of the estimates.
+        The sum of its other cells, which exact totals say, is then not that of the estimates. Margins that are known to be 0
+        are parts of the sum only if they are by the groups of the sum, and of its areas.
         """
         areas, empty = self._empty(table)
         left = empty & ~cells_without_rows(self.effects.sizes, self.nobody, table.axes)
         names_areas = any(self._level_of(listed) for listed in self.totals)
+        without = {}
         for level in {table.level} if names_areas else {table.level, 0}:
             for part in self._known_margins(level, table.axes):
                 over = [areas + place for place, axis in enumerate(table.axes) if axis not in part]
-                left &= ~empty.all(axis=tuple(over if level == table.level else [*range(areas), *over]), keepdims=True)
-        return bool(left.any())
+                every = tuple(over if level == table.level else [*range(areas), *over])
+                without[level, part] = nobody = empty.all(axis=every, keepdims=True)
+                left &= ~(nobody & (left.sum(axis=every, keepdims=True) == 1))  # the others of a sum of 0 are 0
+        sums = {(level, part) for level in range(table.level + 1) for part in self._known_margins(level, table.axes)}
+        for level, part in {(0, ()), *sums}:
+            alone = left.copy()
+            for (own, groups), nobody in without.items():
+                if level <= own and {*part} <= {*groups}:
+                    alone &= ~nobody
+            if alone.any():
+                return True
+        return False
 
     @property
     def empty_groups(self) -> Empty:
