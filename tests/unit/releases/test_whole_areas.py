@@ -15,6 +15,7 @@ from discreet.mechanisms.effects import effects_of
 from discreet.noise.single.laws import RoundedGaussian
 from discreet.releases import fitting
 from discreet.releases.areas.counting import effects_of_counts
+from discreet.releases.dividing import Areas, Dividing
 from discreet.releases.whole_areas import whole_numbers
 from discreet.statistics.tree_cells import AreaTable, MeasuredArea, TreeTables, cells_of_areas, variances_of_areas
 from discreet.statistics.trees import Tree
@@ -120,6 +121,17 @@ def test_areas_of_an_area_without_anybody_are_empty():
     made = tables, None, [np.full((many, 2), -90) for many in (1, 2, 3)], 1
     found = whole_numbers(tables, noisy(made, np.random.default_rng(1)), [(), (0,)])
     assert not any(one.any() for one in found.values())
+
+
+def test_cells_in_which_nobody_can_be_stay_empty():
+    counts = {(): np.array([30.0]), (0,): np.array([[10.0, 10.0, 0.0]])}
+    areas = Areas(0, None, counts, {(): np.ones(1), (0,): np.ones(1)}, {})
+    (there,), (empty,) = (
+        Dividing((3,), ((), (0,)), frozenset(), nobody).divide(areas)[0,] for nobody in ((), (((0,), (2,)),))
+    )
+    assert there.sum() == empty.sum() == 30
+    assert there[2] > 0
+    assert empty[2] == 0
 
 
 # How near it comes ----------------------------------------------------------------------------------------------------
