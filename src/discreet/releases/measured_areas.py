@@ -21,7 +21,7 @@ from discreet.releases.assemble import Noisy, answers_of
 from discreet.releases.recomputed import axis_json, check_columns, law_of, places_of, refuse_made_up
 from discreet.statistics.area_recipe import AreasRecipe, ends_of_areas
 from discreet.statistics.counted import APART
-from discreet.statistics.emptied import Empty
+from discreet.statistics.emptied import Empty, can_move
 from discreet.statistics.tree_cells import (
     AreaTable,
     MeasuredArea,
@@ -79,8 +79,17 @@ def nobody_json(empty: Empty) -> dict[str, Any]:
 
 
 def read_nobody(block: Mapping[str, Any]) -> Empty:
-    """The same from a block of measured numbers."""
-    return tuple((tuple(axes), tuple(cells)) for axes, cells in block.get("nobody", ()))
+    """The same from a block of measured numbers.
+
+    Raises:
+        KeyError: there are more than this library makes 0, or some twice: to work out what they move could take hours.
+    """
+    empty = tuple((tuple(axes), tuple(cells)) for axes, cells in block.get("nobody", ()))
+    sizes, tables = [len(axis["alive"]) for axis in block["axes"]], [tuple(axes) for _, axes in block["tables"]]
+    once = len({frozenset(axes) for axes, _ in empty}) == len(empty) and all(len({*own}) == len(own) for _, own in empty)
+    if not once or can_move(sizes, tables, empty) != empty:
+        raise KeyError
+    return empty
 
 
 # Recomputed -----------------------------------------------------------------------------------------------------------

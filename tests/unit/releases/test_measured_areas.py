@@ -202,3 +202,14 @@ def given(**shares):
 def test_what_cannot_add_up_is_refused_before_anything_is_spent(make, told):
     with pytest.raises(dp.PlanError, match=told):
         make()
+
+
+@pytest.mark.parametrize(
+    "nobody", [[[[0, 1], [1, 1]]], [[[0, 1], [1]], [[1, 0], [2]]], [[[0, 1], [*range(257)]]]], ids=["cells", "sets", "many"]
+)
+def test_no_more_cells_are_made_0_than_this_library_makes(nobody):
+    """What they move is worked out in fractions: a made-up document could keep its reader for hours."""
+    document = {name: own for name, own in released(invariants=NOBODY).document.items() if name != "digest"}
+    document["measured"][0]["nobody"] = nobody
+    with pytest.raises(dp.ArgumentError, match="cannot be read"):
+        dp.verify(make_release(document))
