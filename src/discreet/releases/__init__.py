@@ -17,6 +17,7 @@
 * `exports`: A release in the formats of others: what readers, offices and portals open
 * `files`: A table that is too large for one document: Parquet files of a limited number of rows each, and their
   digests
+* `fitting`: Whole numbers of the cells of one finest table and its sums: near all estimates together, then rounded
 * `frames`: The frames that a release document holds, and what their files are called
 * `guarantee`: The promise of a release to each person, in a document and in words
 * `hypotheses`: Tests of hypotheses on released numbers, with p-values that are valid with noise and for every number of
@@ -24,6 +25,7 @@
 * `keys`: Groups that nobody listed, found in the texts of a table
 * `labelled`: A release in words: its texts in one language, and the labels of its columns, categories and numbers
 * `labels`: The label columns of a table over all combinations of groups: any rows of them, and never all
+* `live_cells`: The cells of several tables in which somebody can be, side by side
 * `measured`: The measured integers of tables that agree, and the tables recomputed from them alone
 * `measured_areas`: The measured integers of agreeing areas, and the tables of all levels recomputed from them alone
 * `read_tables`: The measured integers of tables that agree, read from a document
