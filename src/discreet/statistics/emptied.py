@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
-from math import gcd, lcm, prod
+from math import gcd, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,7 @@ from discreet.mechanisms.effects import Axes
 __all__ = ["Empty", "Move", "can_move", "cells_without_rows", "emptied", "linear_map", "moves_of", "scale_of"]
 
 _ROOM = 60  # bits of sums of products
-_MOST_CELLS, _MOST_EMPTY = 2048, 256
+_MOST_CELLS, _MOST_EMPTY = 2048, 128
 """Of a table whose cells are moved, and in which nobody can be."""
 
 Empty = tuple[tuple[Axes, tuple[int, ...]], ...]
@@ -68,7 +67,7 @@ def moves_of(sizes: tuple[int, ...], empty: Empty) -> tuple[Move, ...]:
     found: list[Move] = []
     for axes, cells in empty:
         move = _move(sizes, axes, cells)
-        if _empties(sizes, (*found, move), axes, cells):
+        if len(move.cells) == len(cells) or _empties(sizes, (*found, move), axes, cells):
             found.append(move)
     return tuple(found)
 
@@ -147,10 +146,8 @@ def _move(sizes: tuple[int, ...], axes: Axes, cells: tuple[int, ...]) -> Move:
     """The least move within an effect that makes as many of the cells 0 as it can without the others."""
     shape = [sizes[axis] for axis in axes]
     columns = _projected(shape, cells)
-    kept, inverse = _inverse(columns[list(cells)])
-    scale = lcm(*(one.denominator for row in inverse for one in row))
-    whole = np.array([[int(one * scale) for one in row] for row in inverse], dtype=np.object_).reshape(len(kept), len(kept))
-    weights = columns[:, kept] @ whole
+    kept, adjugate, scale = _inverse(columns[list(cells)])
+    weights = columns[:, kept] @ adjugate
     common = gcd(scale, *map(int, weights.ravel()))
     return Move(axes, tuple(cells[place] for place in kept), weights // common, scale // common)
 
@@ -164,22 +161,24 @@ def _projected(shape: Sequence[int], cells: Sequence[int]) -> Integers:
     return found
 
 
-def _inverse(matrix: Integers) -> tuple[list[int], list[list[Fraction]]]:
-    """Independent rows of a positive semidefinite matrix, and the inverse of the matrix of these rows and columns."""
+def _inverse(matrix: Integers) -> tuple[list[int], Integers, int]:
+    """Independent rows of a positive semidefinite matrix, and the adjugate and the determinant of the matrix of these.
+
+    A row more has the Schur complement rest/determinant, 0 where it depends on those before; all divisions are exact.
+    """
     kept: list[int] = []
-    inverse: list[list[Fraction]] = []
+    adjugate, determinant = np.zeros((0, 0), dtype=np.object_), 1
     for place in range(len(matrix)):
-        column = [Fraction(int(matrix[other, place])) for other in kept]
-        solved = [sum((a * b for a, b in zip(row, column, strict=True)), Fraction(0)) for row in inverse]
-        rest = int(matrix[place, place]) - sum((a * b for a, b in zip(solved, column, strict=True)), Fraction(0))
-        if rest:  # the Schur complement; 0 where the row depends on those before
-            inverse = [
-                [one + a * b / rest for one, b in zip(row, solved, strict=True)] + [-a / rest]
-                for row, a in zip(inverse, solved, strict=True)
-            ]
-            inverse.append([*(-a / rest for a in solved), 1 / rest])
+        column = matrix[kept, place]
+        solved = adjugate @ column
+        rest = determinant * matrix[place, place] - column @ solved
+        if rest:
+            first = (rest * adjugate + np.multiply.outer(solved, solved)) // determinant
+            last = np.append(-solved, determinant)
+            adjugate = np.vstack([np.hstack([first, -solved[:, np.newaxis]]), last])
+            determinant = rest
             kept.append(place)
-    return kept, inverse
+    return kept, adjugate, determinant
 
 
 def _empties(sizes: tuple[int, ...], moves: Sequence[Move], axes: Axes, cells: Sequence[int]) -> bool:
