@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.cube.cells import Integers
 from discreet.exact.axes import in_order, margin_of
+from discreet.exact.cached import cached_property
 from discreet.exact.integers import has_room, narrow, times
 from discreet.mechanisms.effects import Axes
 
@@ -30,7 +31,7 @@ Empty = tuple[tuple[Axes, tuple[int, ...]], ...]
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Move:
     """Within its effect a table is moved by -weights/scale · its numbers in some cells.
 
@@ -46,7 +47,7 @@ class Move:
     weights: Integers
     scale: int
 
-    @property
+    @cached_property
     def most(self) -> int:
         """A cell moves by at most so many times the largest of these numbers, times the scale."""
         return max(int(np.abs(self.weights).sum(axis=1).max(initial=0)), 1)
@@ -83,8 +84,7 @@ def cells_without_rows(sizes: tuple[int, ...], empty: Empty, table: Axes) -> NDA
 
 def scale_of(sizes: tuple[int, ...], empty: Empty, table: Axes) -> int:
     """`emptied` gives so many times the estimates."""
-    own = (move.scale * _outside(sizes, table, move) for move in moves_of(sizes, empty) if {*move.axes} <= {*table})
-    return prod(own)
+    return prod(_scale(sizes, table, move) for move in _moves_within(moves_of(sizes, empty), table))
 
 
 def emptied(sizes: tuple[int, ...], empty: Empty, table: Axes, values: Integers) -> Integers:
@@ -96,10 +96,9 @@ def emptied(sizes: tuple[int, ...], empty: Empty, table: Axes, values: Integers)
         table: the axes of the table.
         values: shape (areas, levels of these axes).
     """
-    for move in moves_of(sizes, empty):
-        if {*move.axes} <= {*table}:
-            by = _spread(table, move.axes, _moved(sizes, table, move, values))
-            values = narrow(times(values, move.scale * _outside(sizes, table, move)) - by)
+    for move in _moves_within(moves_of(sizes, empty), table):
+        by = _spread(table, move.axes, _moved(sizes, table, move, values))
+        values = narrow(times(values, _scale(sizes, table, move)) - by)
     return values
 
 
@@ -111,7 +110,18 @@ def linear_map(sizes: tuple[int, ...], empty: Empty, table: Axes) -> Floats:
     return np.asarray(own, dtype=np.float64).T
 
 
+def _moves_within(moves: Sequence[Move], table: Axes) -> list[Move]:
+    """The moves of tables by axes of this one."""
+    return [move for move in moves if {*move.axes} <= {*table}]
+
+
+def _scale(sizes: Sequence[int], table: Axes, move: Move) -> int:
+    """What the numbers of a table are over after a move."""
+    return move.scale * _outside(sizes, table, move)
+
+
 def _outside(sizes: Sequence[int], table: Axes, move: Move) -> int:
+    """How many cells of a table make one of the moved table."""
     return prod(sizes[axis] for axis in table if axis not in move.axes)
 
 
@@ -183,14 +193,12 @@ def _inverse(matrix: Integers) -> tuple[list[int], Integers, int]:
 
 def _empties(sizes: tuple[int, ...], moves: Sequence[Move], axes: Axes, cells: Sequence[int]) -> bool:
     """True if the moves make these cells of a table 0, whatever its estimates are: exact rows of the linear map are 0."""
-    many = prod(sizes[axis] for axis in axes)
-    rows = np.zeros((len(cells), many), dtype=np.object_)
-    rows[np.arange(len(cells)), list(cells)] = 1
     shape = [sizes[axis] for axis in axes]
-    for move in reversed([one for one in moves if {*one.axes} <= {*axes}]):
-        margin = margin_of(rows.reshape(len(cells), *shape), axes, move.axes, after=1).reshape(len(cells), -1)
-        taken = np.zeros((len(cells), prod(sizes[axis] for axis in move.axes)), dtype=np.object_)
-        taken[:, list(move.cells)] = margin @ move.weights
-        by = _spread(axes, move.axes, taken.reshape(len(cells), *(sizes[axis] for axis in move.axes)))
-        rows = (rows.reshape(len(cells), *shape) * (move.scale * _outside(sizes, axes, move)) - by).reshape(len(cells), -1)
+    rows = np.zeros((len(cells), *shape), dtype=np.object_)
+    rows.reshape(len(cells), -1)[np.arange(len(cells)), list(cells)] = 1
+    for move in reversed(_moves_within(moves, axes)):
+        margin = margin_of(rows, axes, move.axes, after=1)
+        taken = np.zeros(margin.shape, dtype=np.object_)
+        taken.reshape(len(cells), -1)[:, list(move.cells)] = margin.reshape(len(cells), -1) @ move.weights
+        rows = rows * _scale(sizes, axes, move) - _spread(axes, move.axes, taken)
     return not rows.any()
