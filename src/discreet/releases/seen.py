@@ -138,11 +138,9 @@ def _public_margins(read: ReadTables, table: Axes, there: NDArray[np.bool_]) -> 
         if not any(axis in read.fills for axis in part)
         and all(one in read.measured and one not in read.variances for one in parts_of(read.effects, part))
     ]
+    largest = [part for part in known if not any(set(part) < set(other) for other in known)]
     found = []
-    for part in known:
-        if any(set(part) < set(other) for other in known):
-            continue
-        (values, denominator), *_ = read.cells([part])
+    for part, (values, denominator) in zip(largest, read.cells(largest), strict=True):
         margin = np.asarray(values // denominator, dtype=np.int64).ravel()
         own = [read.effects.sizes[axis] for axis in part]
         number = np.arange(prod(own), dtype=np.int64).reshape(own)
